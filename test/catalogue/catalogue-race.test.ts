@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../../src/domain/api-token.ts';
 import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { digestOfApiToken, PresentedToken } from '../../src/domain/token.ts';
@@ -205,6 +206,24 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     const payload = JSON.parse(Buffer.from(minted.reveal().split('.')[1]!, 'base64url').toString());
     assert.deepEqual(payload.params, { id: teamId, source: 'a' });
     assert.notEqual(await teamIdOf('old'), teamId);
+  });
+
+  it('by a rename leaves no viewer without the data source that stays reserved', async () => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    await call('PUT', 'data-sources/a', { ...SOURCE, user_group_id: 'old' });
+    const viewer = new PresentedToken(await createGroup('old', { 40: 'a' }));
+    const { context } = service.app;
+    const configs = new EnvironmentConfigs();
+    let isRenamed = false;
+    const of = async (store: Context['store'], caller: Caller) => {
+      if (!isRenamed) await call('POST', 'user-groups/old/rename', { user_group_id: 'new' });
+      isRenamed = true;
+      return context.configs.of(store, { ...caller, configVersion: null });
+    };
+    const interruptedContext = { ...context, configs: Object.assign(configs, { of }) };
+    const viewed = (await identifyViewer(interruptedContext, await currentCaller(), viewer))!;
+    assert.equal(viewed.userGroup.providedId, 'new');
+    assert.deepEqual([...viewed.effective!.dataSources.keys()], ['40']);
   });
 
   it('holds for a request that another process has answered with a later user group', async () => {

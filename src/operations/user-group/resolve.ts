@@ -40,8 +40,12 @@ export async function identifyViewer(
   const isEmbedToken = token.reveal().length > limits.tokenCharacters.most;
   const found = await (isEmbedToken ? identifyByEmbedToken : identifyByToken)(context, caller, token);
   if (found === null) return null;
-  const { catalogue } = await configFor(context, caller, found.userGroup);
+  const { catalogue, version: configVersion } = await configFor(context, caller, found.userGroup);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
+  const hasReserved = effective?.unresolved.some(({ reason }) => reason === 'reserved');
+  // A rename after the group was read has reserved its data source for its new id.
+  if (hasReserved && configVersion !== caller.configVersion)
+    return identifyViewer(context, { ...caller, configVersion }, token);
   if (effective !== null && effective.bytes > SMALL_BYTES)
     await context.cpu.turn(Math.ceil(effective.bytes * WRITING_COST));
   return { ...found, effective };
