@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { Installation } from '../support/faults/installation.ts';
-import { parameterStatus } from '../support/faults/protocol.ts';
+import { dataRow, parameterStatus } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
 import { eventually, run, type Service } from '../support/process.ts';
@@ -301,6 +301,25 @@ describe('A primary that a pooler still reports as a standby', () => {
     site.proxy.cut();
     await site.waitForRecovery();
     assert.ok(reports > 0);
+  });
+});
+
+describe('A pooler that sends reads to a standby', () => {
+  let site: Installation;
+  before(async () => {
+    site = await Installation.start();
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  it('is not used', async () => {
+    const fromPrimary = dataRow('t', 'off');
+    site.proxy.rewrite = (message) => (message.equals(fromPrimary) ? dataRow('t', 'on') : message);
+    site.proxy.cut();
+    await site.waitUntilNotReady();
+    const waiting = site.serve({ UGS_DATABASE_WAIT_MS: '0' });
+    await assert.rejects(waiting, /a pooler sends reads to a standby/);
+    site.proxy.rewrite = (message) => message;
+    await site.waitForRecovery();
   });
 });
 

@@ -5,6 +5,7 @@
 const AUTHENTICATION = 'R'.charCodeAt(0);
 const BIND = 'B'.charCodeAt(0);
 const COMMAND_COMPLETE = 'C'.charCodeAt(0);
+const DATA_ROW = 'D'.charCodeAt(0);
 const ERROR_RESPONSE = 'E'.charCodeAt(0);
 const PARAMETER_STATUS = 'S'.charCodeAt(0);
 const PARSE = 'P'.charCodeAt(0);
@@ -64,6 +65,12 @@ export function readyState(message: Buffer): string | null {
 /** Returns the message with which a server reports a setting. */
 export function parameterStatus(name: string, value: string): Buffer {
   return message(PARAMETER_STATUS, `${name}\0${value}\0`);
+}
+
+/** Returns the message with a row of a result. The values are ASCII. */
+export function dataRow(...values: string[]): Buffer {
+  const cells = values.map((value) => `\0\0\0${String.fromCharCode(value.length)}${value}`);
+  return message(DATA_ROW, `\0${String.fromCharCode(values.length)}${cells.join('')}`);
 }
 
 /** Whether the message reports the completion of a statement with this command tag. */

@@ -11,8 +11,12 @@ import { endsSession } from './errors.ts';
 import type { Hosts } from './hosts.ts';
 import { decodeDatabase } from './pg-internals.ts';
 
-/** Asked first, because the server logs each failed statement. */
-const MAY_READ_TIMELINE = "select has_function_privilege('pg_control_system()', 'execute')";
+/**
+ * Asked first, because the server logs each failed statement. A pooler that sends reads to standbys also sends this
+ * one there, unlike `pg_is_in_recovery()`, which is volatile.
+ */
+const MAY_READ_TIMELINE = `select has_function_privilege('pg_control_system()', 'execute'),
+  current_setting('in_hot_standby', true)`;
 /** Identifier of the cluster, which its standbys share, and its timeline, which each promotion raises. */
 const TIMELINE = `select system_identifier::text, '0x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
   from pg_control_system()`;
@@ -77,7 +81,9 @@ export class Connection extends pg.Client {
 
   async #refuseFormerPrimary(timeoutMs: number): Promise<void> {
     try {
-      const [isPermitted] = await this.#ask(MAY_READ_TIMELINE, timeoutMs);
+      const [isPermitted, isReadByStandby] = await this.#ask(MAY_READ_TIMELINE, timeoutMs);
+      if (isReadByStandby === 'on')
+        throw new Error('a pooler sends reads to a standby, which may lag behind');
       if (isPermitted === 't') {
         const [cluster, timeline] = await this.#ask(TIMELINE, timeoutMs);
         const origin: [bigint, bigint] = [BigInt(cluster!), BigInt(timeline!)];
