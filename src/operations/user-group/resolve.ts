@@ -30,11 +30,15 @@ export interface Viewer extends Resolution {
  */
 const WRITING_COST = 1 / 16;
 
-/** Returns the group of a token that is valid now; null for every token that does not resolve. */
+/**
+ * Returns the group of a token that is valid now; null for every token that does not resolve. With
+ * `isRepeated`, it looks no second time.
+ */
 export async function identifyViewer(
   context: Context,
   caller: Caller,
   token: PresentedToken,
+  isRepeated = false,
 ): Promise<Viewer | null> {
   // Embed tokens are longer than any issued or imported user group token.
   const isEmbedToken = token.reveal().length > limits.tokenCharacters.most;
@@ -43,9 +47,9 @@ export async function identifyViewer(
   const { catalogue, version: configVersion } = await configFor(context, caller, found.userGroup);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
   const hasReserved = effective?.unresolved.some(({ reason }) => reason === 'reserved');
-  // A rename after the group was read has reserved its data source for its new id.
-  if (hasReserved && configVersion !== caller.configVersion)
-    return identifyViewer(context, { ...caller, configVersion }, token);
+  // A rename after the group was read may have reserved its data source for its new id.
+  if (hasReserved && configVersion !== caller.configVersion && !isRepeated)
+    return identifyViewer(context, { ...caller, configVersion }, token, true);
   if (effective !== null && effective.bytes > SMALL_BYTES)
     await context.cpu.turn(Math.ceil(effective.bytes * WRITING_COST));
   return { ...found, effective };
