@@ -132,7 +132,8 @@ for (const kind of forwardingProxies) {
           'Sec-WebSocket-Version: 13',
         ];
         const { status, received } = await site.visitRaw([...head, ...lines]);
-        assert.equal(status, kind.endsWebSockets || second?.endsWebSockets ? 200 : 101);
+        // As a second proxy with its default settings, nginx ends it.
+        assert.equal(status, kind.endsWebSockets || second?.name === 'nginx' ? 200 : 101);
         assert.deepEqual(viewerIn(received!), acme);
       });
 

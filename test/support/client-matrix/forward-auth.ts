@@ -38,7 +38,7 @@ interface ForwardingProxy extends ProxyKind {
 }
 
 export const forwardingProxies: readonly ForwardingProxy[] = [
-  { ...nginx, settings: `${RECIPES}nginx.conf`, endsWebSockets: true },
+  { ...nginx, settings: `${RECIPES}nginx.conf` },
   { ...haproxy, settings: `${RECIPES}haproxy.cfg` },
   {
     name: 'Caddy',
