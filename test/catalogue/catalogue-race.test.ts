@@ -12,10 +12,11 @@ import { putDataSource, putSchema } from '../../src/operations/catalogue/catalog
 import { deleteSchema } from '../../src/operations/catalogue/use.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
-import { mintEmbedToken } from '../../src/operations/embed-token/embed-token.ts';
+import { type EmbedToken, mintEmbedToken } from '../../src/operations/embed-token/embed-token.ts';
 import { KeyedMutex } from '../../src/operations/machinery/keyed-mutex.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { identifyViewer } from '../../src/operations/user-group/resolve.ts';
+import { mintTestToken, viewAs } from '../../src/operations/user-group/view-as.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { intercept } from '../support/intercept.ts';
@@ -28,6 +29,11 @@ const SLOW_MS = 500;
 const MANY = 20;
 /** Data sources that do not, but do with one more. */
 const ALMOST_TOO_MANY = 16;
+
+/** Returns the claims of a token for Metabase. */
+function paramsOf({ token }: EmbedToken): object {
+  return JSON.parse(Buffer.from(token.reveal().split('.')[1]!, 'base64url').toString()).params;
+}
 
 describeOnEachDatabase('A change of the catalogue', (database) => {
   const service = TestService.of(database);
@@ -202,28 +208,36 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     const interruptedContext = { ...context, store, configs: Object.assign(configs, { of }) };
     const body = { integration: 'tool', group: { userGroupId: 'old' }, viewer: null, narrow: null };
     const resource = '{"dashboard":7}' as JsonText;
-    const { token: minted } = await mintEmbedToken(interruptedContext, caller, { ...body, resource });
-    const payload = JSON.parse(Buffer.from(minted.reveal().split('.')[1]!, 'base64url').toString());
-    assert.deepEqual(payload.params, { id: teamId, source: 'a' });
+    const minted = await mintEmbedToken(interruptedContext, caller, { ...body, resource });
+    assert.deepEqual(paramsOf(minted), { id: teamId, source: 'a' });
     assert.notEqual(await teamIdOf('old'), teamId);
   });
 
   it('by a rename leaves no viewer without the data source that stays reserved', async () => {
     await call('PUT', 'schemas/40', { name: 'S' });
     await call('PUT', 'data-sources/a', { ...SOURCE, user_group_id: 'old' });
+    const claims = { id: { field: 'provided_id' }, source: { mapping: '40' } };
+    await call('PUT', 'integrations/tool', { ...integrations.metabase, claims });
     const viewer = new PresentedToken(await createGroup('old', { 40: 'a' }));
     const { context } = service.app;
-    const configs = new EnvironmentConfigs();
-    let isRenamed = false;
-    const of = async (store: Context['store'], caller: Caller) => {
-      if (!isRenamed) await call('POST', 'user-groups/old/rename', { user_group_id: 'new' });
-      isRenamed = true;
-      return context.configs.of(store, { ...caller, configVersion: null });
+    const renamedMeanwhile = (from: string, to: string): Context => {
+      const configs = new EnvironmentConfigs();
+      let isRenamed = false;
+      const of = async (store: Context['store'], caller: Caller) => {
+        if (!isRenamed) await call('POST', `user-groups/${from}/rename`, { user_group_id: to });
+        isRenamed = true;
+        return context.configs.of(store, { ...caller, configVersion: null });
+      };
+      return { ...context, configs: Object.assign(configs, { of }) };
     };
-    const interruptedContext = { ...context, configs: Object.assign(configs, { of }) };
-    const viewed = (await identifyViewer(interruptedContext, await currentCaller(), viewer))!;
+    const viewed = (await identifyViewer(renamedMeanwhile('old', 'new'), await currentCaller(), viewer))!;
     assert.equal(viewed.userGroup.providedId, 'new');
     assert.deepEqual([...viewed.effective!.dataSources.keys()], ['40']);
+    const body = { integration: 'tool', group: { token: viewer }, viewer: null, narrow: null };
+    const resource = '{"dashboard":7}' as JsonText;
+    const interrupted = renamedMeanwhile('new', 'newer');
+    const minted = await mintEmbedToken(interrupted, await currentCaller(), { ...body, resource });
+    assert.deepEqual(paramsOf(minted), { id: 'newer', source: 'a' });
   });
 
   it('holds for a request that another process has answered with a later user group', async () => {
@@ -243,5 +257,9 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     const body = { integration: 'tool', viewer: null, narrow: null, resource: '{"dashboard":7}' as JsonText };
     for (const group of [{ userGroupId: 'old' }, { token: viewer }])
       await assert.rejects(mintEmbedToken(context, caller, { ...body, group }), { code: 'claim_invalid' });
+    const viewed = await viewAs(context, caller, 'old');
+    assert.deepEqual([...viewed.effective!.dataSources.keys()], []);
+    const test = mintTestToken(context, caller, { ...body, userGroupId: 'old' });
+    await assert.rejects(test, { code: 'claim_invalid' });
   });
 });

@@ -131,6 +131,12 @@ export async function atCurrentConfig(store: BatchingStore, caller: Caller): Pro
   return { ...caller, configVersion };
 }
 
+interface ConfigContext {
+  store: BatchingStore;
+  configs: EnvironmentConfigs;
+  clock: () => number;
+}
+
 /** A request takes at most five seconds. The rest allows for a difference between the clocks of two processes. */
 const RECENT_MS = 60_000;
 
@@ -140,13 +146,35 @@ const RECENT_MS = 60_000;
  * current version read.
  */
 export async function configFor(
-  { store, configs, clock }: { store: BatchingStore; configs: EnvironmentConfigs; clock: () => number },
+  { store, configs, clock }: ConfigContext,
   caller: Caller,
-  userGroup: Pick<UserGroup, 'updatedAt'> | undefined,
+  userGroup: Pick<UserGroup, 'updatedAt'>,
 ): Promise<EnvironmentConfig> {
-  const isRecent = userGroup !== undefined && userGroup.updatedAt > clock() - RECENT_MS;
+  const isRecent = userGroup.updatedAt > clock() - RECENT_MS;
   const mayDiffer = isRecent && caller.configVersion !== 0;
   return configs.of(store, mayDiffer ? await atCurrentConfig(store, caller) : caller);
+}
+
+/**
+ * Returns what `find` has found, with the configuration for its user group; null if it has found nothing. Looks a second
+ * time if a rename after the first may have reserved the group's data sources for its new id.
+ */
+export async function findInConfig<Found extends { userGroup: UserGroup }>(
+  context: ConfigContext,
+  caller: Caller,
+  find: () => Promise<Found | null>,
+): Promise<{ found: Found; config: EnvironmentConfig } | null> {
+  const found = await find();
+  if (found === null) return null;
+  const config = await configFor(context, caller, found.userGroup);
+  const mayBeRenamed =
+    config.version !== caller.configVersion &&
+    config.catalogue.effective(found.userGroup).unresolved.some(({ reason }) => reason === 'reserved');
+  if (!mayBeRenamed) return { found, config };
+  const again = await find();
+  if (again === null) return null;
+  const reader = { ...caller, configVersion: config.version };
+  return { found: again, config: await configFor(context, reader, again.userGroup) };
 }
 
 const MAX_ATTEMPTS = 20;

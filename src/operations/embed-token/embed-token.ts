@@ -20,9 +20,10 @@ import { signWithKey, signWithSecret } from '../../domain/signing-key/json-web-t
 import { issuerUrl } from '../../domain/signing-key/key-set.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
+import type { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
 import { openSecret } from '../document/document.ts';
-import { configFor, type EnvironmentConfig } from '../document/environment-config.ts';
+import { type EnvironmentConfig, findInConfig } from '../document/environment-config.ts';
 import { type FoundIntegration, findIntegration } from '../integration/integration.ts';
 import { oncePer } from '../machinery/once-per.ts';
 import { tokenNotFound, userGroupNotFound } from '../refusals.ts';
@@ -72,12 +73,15 @@ export async function mintEmbedToken(
   caller: Caller,
   { integration: id, group, narrow, ...more }: EmbedTokenBody,
 ): Promise<EmbedToken> {
-  const viewed = findViewed(context, caller, group);
-  // An unknown integration is reported first.
-  const seen = await viewed.catch(() => undefined);
-  const config = await configFor(context, caller, seen?.userGroup);
+  const viewed = await findInConfig(context, caller, () => findViewed(context, caller, group));
+  if (viewed === null) {
+    // An unknown integration is reported first.
+    findIntegration(await context.configs.of(context.store, caller), id);
+    throw 'token' in group ? tokenNotFound() : notViewable();
+  }
+  const { config } = viewed;
+  const { userGroup: stored, until } = viewed.found;
   const found = findIntegration(config, id);
-  const { userGroup: stored, until } = await viewed;
   const userGroup =
     narrow === null ? stored : narrowed(stored, narrow, propertiesInTokens(found.integration));
   const token = await signEmbedToken(context, caller, { config, found, userGroup, narrow, until, ...more });
@@ -155,17 +159,18 @@ async function signingOf(
   return { issuer: issuerUrl(context.publicUrl, stored.keySet), sign };
 }
 
+/** Returns null for a token that does not resolve, and for a user group that is missing or suspended. */
 async function findViewed(
   context: Context,
   caller: Caller,
   group: EmbedTokenBody['group'],
-): Promise<Pick<TokenContent, 'userGroup' | 'until'>> {
+): Promise<Pick<TokenContent, 'userGroup' | 'until'> | null> {
   if ('token' in group) {
     const found = await identifyByToken(context, caller, group.token);
-    if (found === null) throw tokenNotFound();
-    return { userGroup: found.userGroup, until: found.token.expiresAt };
+    return found && { userGroup: found.userGroup, until: found.token.expiresAt };
   }
-  const userGroup = await findViewable(context, caller, group.userGroupId);
+  const userGroup = await findUnsuspended(context, caller, group.userGroupId);
+  if (userGroup === null) return null;
   context.lastUse.resolved(userGroup, context.clock());
   return { userGroup, until: null };
 }
@@ -175,15 +180,26 @@ async function findViewed(
  * it.
  */
 export async function findViewable(
-  { store }: Pick<Context, 'store'>,
+  context: Pick<Context, 'store'>,
   caller: Caller,
   userGroupId: string,
 ): Promise<UserGroup> {
-  const userGroup = await store.read({ kind: 'findUserGroup', key: store.userGroupKey(caller, userGroupId) });
-  if (userGroup === null || userGroup.suspendedAt !== null) {
-    throw userGroupNotFound(' A suspended user group is treated alike.');
-  }
+  const userGroup = await findUnsuspended(context, caller, userGroupId);
+  if (userGroup === null) throw notViewable();
   return userGroup;
+}
+
+async function findUnsuspended(
+  { store }: Pick<Context, 'store'>,
+  caller: Caller,
+  userGroupId: string,
+): Promise<UserGroup | null> {
+  const userGroup = await store.read({ kind: 'findUserGroup', key: store.userGroupKey(caller, userGroupId) });
+  return userGroup?.suspendedAt === null ? userGroup : null;
+}
+
+function notViewable(): Problem {
+  return userGroupNotFound(' A suspended user group is treated alike.');
 }
 
 const integrationSecret = oncePer((document: Document, context: Pick<Context, 'keyRing'>) =>

@@ -7,7 +7,7 @@ import { tenantOf } from '../../domain/tenant.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
-import { configFor } from '../document/environment-config.ts';
+import { findInConfig } from '../document/environment-config.ts';
 import { SMALL_BYTES } from '../machinery/cpu-queue.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findResolvable } from './find-by-token.ts';
@@ -30,26 +30,19 @@ export interface Viewer extends Resolution {
  */
 const WRITING_COST = 1 / 16;
 
-/**
- * Returns the group of a token that is valid now; null for every token that does not resolve. With
- * `isRepeated`, it looks no second time.
- */
+/** Returns the group of a token that is valid now; null for every token that does not resolve. */
 export async function identifyViewer(
   context: Context,
   caller: Caller,
   token: PresentedToken,
-  isRepeated = false,
 ): Promise<Viewer | null> {
   // Embed tokens are longer than any issued or imported user group token.
   const isEmbedToken = token.reveal().length > limits.tokenCharacters.most;
-  const found = await (isEmbedToken ? identifyByEmbedToken : identifyByToken)(context, caller, token);
-  if (found === null) return null;
-  const { catalogue, version: configVersion } = await configFor(context, caller, found.userGroup);
-  const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
-  const hasReserved = effective?.unresolved.some(({ reason }) => reason === 'reserved');
-  // A rename after the group was read may have reserved its data source for its new id.
-  if (hasReserved && configVersion !== caller.configVersion && !isRepeated)
-    return identifyViewer(context, { ...caller, configVersion }, token, true);
+  const identify = isEmbedToken ? identifyByEmbedToken : identifyByToken;
+  const seen = await findInConfig(context, caller, () => identify(context, caller, token));
+  if (seen === null) return null;
+  const { found, config } = seen;
+  const effective = config.catalogue.isEmpty ? null : config.catalogue.effective(found.userGroup);
   if (effective !== null && effective.bytes > SMALL_BYTES)
     await context.cpu.turn(Math.ceil(effective.bytes * WRITING_COST));
   return { ...found, effective };
