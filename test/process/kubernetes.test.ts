@@ -51,6 +51,9 @@ interface Values {
   image: { repository: string; tag: string };
   secrets: object;
   settings: Record<string, unknown>;
+  networkPolicy: object;
+  podDisruptionBudget: object;
+  metrics: object;
 }
 
 function output(command: string, ...args: string[]): string | null {
@@ -106,6 +109,9 @@ describe('The values of the chart', () => {
     assert.equal(fits({ ...values, metrics: { enabled: true, podMonitor: {} } }), false);
     assert.equal(fits({ ...values, service: { type: 'NodePort' } }), false);
     assert.equal(fits({ ...values, networkPolicy: { enabled: true } }), false);
+    // A file with only the name must not remove the policy.
+    for (const name of ['networkPolicy', 'podDisruptionBudget', 'metrics'] as const)
+      assert.equal(fits({ ...values, [name]: { ...values[name], enabled: undefined } }), false, name);
   });
 
   // A values file can remove what another one sets only with null.
