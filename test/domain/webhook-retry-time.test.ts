@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import {
   endpointKeyToString,
-  MAX_FAILING_MS,
   retryAt,
   startOfWorkspace,
 } from '../../src/domain/webhook-endpoint/delivery.ts';
@@ -15,9 +14,11 @@ import {
   type WebhookEndpointBody,
   webhookEndpointText,
 } from '../../src/domain/webhook-endpoint/webhook-endpoint.ts';
+import { isDisabling } from '../../src/operations/webhook-endpoint/delivery.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 const key = { workspaceId: 1, environment: 'Testing', endpointId: 'a/b' } as const;
 
 describe('a delivery', () => {
@@ -40,8 +41,13 @@ describe('a delivery', () => {
     assert.equal(retryAt(delays.length + 1, 1_000), null);
   });
 
-  it('disables its endpoint after five days of failures', () => {
-    assert.equal(MAX_FAILING_MS, 5 * 24 * HOUR_MS);
+  it('disables its endpoint after five days of failures, of which a pause counts as two', () => {
+    const isDisabledAt = (day: number, lastAttemptDay: number) => {
+      const delivery = { attempts: 3, lastAttemptAt: lastAttemptDay * DAY_MS };
+      return isDisabling({ status: 503, error: 'failed' }, delivery, 0, day * DAY_MS);
+    };
+    assert.deepEqual([isDisabledAt(4.9, 4), isDisabledAt(5, 4)], [false, true]);
+    assert.deepEqual([isDisabledAt(9, 2.9), isDisabledAt(9, 3)], [false, true]);
   });
 });
 

@@ -566,8 +566,10 @@ describeOnEachDatabase('A webhook', (database) => {
     const failed = (times: number) => tenant.waitFor('paused', ({ attempts }) => attempts === times);
     await advanceToRetry(await failed(1));
     await failed(2);
-    await advance(service, 6 * DAY);
-    const retried = await failed(3);
+    await advance(service, DAY);
+    await failed(3);
+    await advance(service, 4.5 * DAY);
+    const retried = await failed(4);
     await sleep(100);
     assert.equal((await tenant.call('GET', `${PATH}/paused`)).json.webhook_endpoint.enabled, true);
     await advanceToRetry(retried);

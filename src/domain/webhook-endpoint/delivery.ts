@@ -98,7 +98,7 @@ const RETRY_DELAYS_MS = [
 const JITTER = 0.2;
 
 /** Longer than any delay and the difference between the clocks of processes. */
-const MAX_DELAY_MS = 2 * DAY_MS;
+export const MAX_DELAY_MS = 2 * DAY_MS;
 
 /** Instants, both included. */
 export interface DueRange {

@@ -8,6 +8,7 @@ import {
   DISABLING_ATTEMPTS,
   dueAt,
   type FinishedAttempt,
+  MAX_DELAY_MS,
   MAX_FAILING_MS,
   retryAt,
   type WebhookEndpointKey,
@@ -123,8 +124,8 @@ export function hasFailedTooLong(failingSince: number | null, now: number): bool
 }
 
 /**
- * Whether the failure of a delivery disables its endpoint. The first failure after a pause, in which the service did
- * not run, does not: the receiver may be starting too.
+ * Whether the failure of a delivery disables its endpoint. A pause since the last attempt, in which the service did not
+ * run, counts only as the longest delay: the receiver may be starting too.
  */
 export function isDisabling(
   outcome: Outcome,
@@ -133,8 +134,8 @@ export function isDisabling(
   now: number,
 ): boolean {
   if (isGone(outcome)) return true;
-  const isAfterPause = lastAttemptAt !== null && now - lastAttemptAt >= MAX_FAILING_MS;
-  return attempts + 1 >= DISABLING_ATTEMPTS && !isAfterPause && hasFailedTooLong(failingSince, now);
+  const until = Math.min(now, (lastAttemptAt ?? now) + MAX_DELAY_MS);
+  return attempts + 1 >= DISABLING_ATTEMPTS && hasFailedTooLong(failingSince, until);
 }
 
 /** Whether the endpoint exists and has this URL: an attempt may end after a change of it. */
