@@ -1,15 +1,15 @@
 // Confirms that the pitfalls described in docs/clients.md exist.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import got from 'got';
 import { UserGroupClient } from '../../client/src/index.ts';
-import { Client, clients } from '../support/client-matrix/client.ts';
+import { clients, pathOf } from '../support/client-matrix/client.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
@@ -46,18 +46,26 @@ describe('A GET with a body', () => {
 const python = clients.find(({ name }) => name === 'Python http.client')!;
 const withoutPython = python.command === undefined && 'Python is not installed';
 
+/** Runs a program of the matrix in two processes that are forked after its first call. */
+const FORKS = `
+import os, runpy, sys
+call = runpy.run_path(sys.argv[1])["call"]
+call("GET", "/readyz")
+own = "child" if os.fork() == 0 else "parent"
+for _ in range(100):
+    status, group = call("POST", "/v1/user-groups", {"user_group_id": own, "name": own})
+    assert group["user_group"]["provided_id"] == own, group
+if own == "parent":
+    assert os.wait()[1] == 0
+`;
+
 describe('Python http.client', { skip: withoutPython }, () => {
-  it('detects a connection closed by the service only when its next call fails', async () => {
-    const http = createServer((_request, response) => response.end('{}'));
-    await using server = await LoopbackServer.listen(http);
-    const connected = once(http, 'connection') as Promise<[Socket]>;
-    await using client = new Client(python, server.url, 'no-token');
-    assert.equal((await client.call('GET', '/')).status, 200);
-    const [socket] = await connected;
-    const closed = once(socket, 'close');
-    socket.destroy();
-    await closed;
-    await assert.rejects(client.call('GET', '/'), /RemoteDisconnected/);
+  const service = TestService.of(sqlite);
+
+  it('gives each of two forked processes the user group that it asked for', async () => {
+    const env = { ...process.env, SERVICE_URL: service.url, API_TOKEN: service.token };
+    const args = ['-c', FORKS, pathOf(`program/${python.program}`)];
+    await promisify(execFile)(python.command!, args, { env, timeout: 30_000 });
   });
 });
 

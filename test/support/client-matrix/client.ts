@@ -54,6 +54,7 @@ export const clients: readonly ClientKind[] = [
     command: python,
     program: 'python-http-client.py',
     runner: 'run.py',
+    connection: 'new each time',
   },
   {
     ...usual,
