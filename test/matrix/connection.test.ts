@@ -1,4 +1,4 @@
-// Clients reuse their connection as documented, and none sends data unencrypted to an https URL.
+// Clients reuse their connection as documented, none sends data unencrypted to an https URL, and none waits forever.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -51,4 +51,15 @@ describe('The connection of', () => {
       assert.ok(!sent.includes('uga_in-plain-text'), sent);
     });
   }
+});
+
+it('No client waits for a service that does not respond', { timeout: 60_000 }, async () => {
+  await using server = await LoopbackServer.listen(createTcpServer((socket) => socket.on('error', () => {})));
+  const installed = clients.filter(({ command }) => command !== undefined);
+  const statuses = installed.map(async (kind) => {
+    await using client = new Client(kind, server.url, 'no-token');
+    const call = client.call('POST', '/v1/user-groups', { user_group_id: 'x' });
+    return call.then(({ status }) => status || 'refused').catch(() => 'refused');
+  });
+  for (const status of await Promise.all(statuses)) assert.equal(status, 'refused');
 });

@@ -8,6 +8,7 @@ export async function call(method, path, body) {
     url: process.env.SERVICE_URL + path,
     headers: { Authorization: `Token ${process.env.API_TOKEN}`, 'Content-Type': 'application/json' },
     data: body,
+    signal: AbortSignal.timeout(10_000),
     validateStatus: () => true,
   });
   return { status, value: data };

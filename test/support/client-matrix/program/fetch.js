@@ -5,6 +5,7 @@ export async function call(method, path, body) {
     method,
     headers: { Authorization: `Token ${process.env.API_TOKEN}`, 'Content-Type': 'application/json' },
     body: body && JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
   });
   const text = await response.text();
   return { status: response.status, value: text && JSON.parse(text) };

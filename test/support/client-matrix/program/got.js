@@ -7,6 +7,7 @@ export async function call(method, path, body) {
     method,
     headers: { authorization: `Token ${process.env.API_TOKEN}` },
     json: body,
+    timeout: { request: 10_000 },
     allowGetBody: true,
     throwHttpErrors: false,
   });

@@ -7,6 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 // docs: end
 import java.util.Base64;
 import java.util.Scanner;
@@ -21,6 +22,7 @@ class JavaHttpClient {
             .header("Authorization", "Token " + System.getenv("API_TOKEN"))
             .header("Content-Type", "application/json")
             .method(method, body)
+            .timeout(Duration.ofSeconds(10))
             .build();
         return client.send(request, BodyHandlers.ofString());
     }

@@ -12,6 +12,8 @@ class JavaHttpUrlConnection {
     static HttpURLConnection call(String method, String path, String json) throws Exception {
         var connection = (HttpURLConnection) new URL(System.getenv("SERVICE_URL") + path).openConnection();
         connection.setRequestMethod(method);
+        connection.setConnectTimeout(10_000);
+        connection.setReadTimeout(10_000);
         connection.setRequestProperty("Authorization", "Token " + System.getenv("API_TOKEN"));
         connection.setRequestProperty("Content-Type", "application/json");
         if (!json.isEmpty()) {

@@ -12,7 +12,8 @@ export function call(method, path, body) {
     'Content-Length': bytes.length,
   };
   return new Promise((resolve, reject) => {
-    request(process.env.SERVICE_URL + path, { method, headers }, (response) => {
+    const signal = AbortSignal.timeout(10_000);
+    request(process.env.SERVICE_URL + path, { method, headers, signal }, (response) => {
       text(response)
         .then((json) => ({ status: response.statusCode, value: json && JSON.parse(json) }))
         .then(resolve, reject);

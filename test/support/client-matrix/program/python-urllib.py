@@ -11,7 +11,7 @@ def call(method, path, body=None):
     data = None if body is None else json.dumps(body).encode()
     request = Request(os.environ["SERVICE_URL"] + path, data, headers, method=method)
     try:
-        response = urlopen(request)
+        response = urlopen(request, timeout=10)
     except HTTPError as error:
         response = error
     with response:

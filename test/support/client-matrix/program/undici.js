@@ -7,6 +7,7 @@ export async function call(method, path, body) {
     method,
     headers: { authorization: `Token ${process.env.API_TOKEN}`, 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
   });
   const text = await responseBody.text();
   return { status, value: text && JSON.parse(text) };
