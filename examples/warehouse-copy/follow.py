@@ -9,7 +9,9 @@ import time
 from urllib.parse import quote, urlencode, urlsplit
 
 url = urlsplit(os.environ["SERVICE_URL"])
-connection = (http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection)(url.netloc)
+Connection = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+# Without a limit, a run that waits forever would hold the lock.
+connection = Connection(url.netloc, timeout=60)
 database = sqlite3.connect(sys.argv[1], timeout=600, isolation_level=None)
 headers = {"Authorization": f"Token {os.environ['API_TOKEN']}"}
 decoder = json.JSONDecoder()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, before, beforeEach, it } from 'node:test';
 import type { Permission } from '../../src/domain/api-token.ts';
@@ -11,6 +12,7 @@ import { copyClone } from '../support/clone.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { watch } from '../support/exposure.ts';
 import { freePort } from '../support/free-port.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { Folder, Program } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -68,7 +70,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   function start(file: string, env: Record<string, string>): Program {
     return new Program(folder, [join(example, file)], {
       command: process.execPath,
-      env: { ...env, CONNECTIONS: join(example, 'connections.json') },
+      env: { CONNECTIONS: join(example, 'connections.json'), ...env },
     });
   }
 
@@ -247,6 +249,23 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     assert.equal(answer.status, 503);
     assertNoData(answer);
     await service.startApp();
+  });
+
+  it('shows an error if the database of a customer does not respond', { timeout: 60_000 }, async () => {
+    const silent = createServer((socket) => socket.on('error', () => {}));
+    await using hanging = await LoopbackServer.listen(silent);
+    const connections = JSON.parse(readFileSync(join(example, 'connections.json'), 'utf8'));
+    connections['acme-orders'] = `postgres://charts@127.0.0.1:${hanging.port}/acme`;
+    writeFileSync(join(example, 'hanging.json'), JSON.stringify(connections));
+    await charts.kill();
+    await startCharts({ CONNECTIONS: join(example, 'hanging.json') });
+    const [acme, globex] = [await signIn('acme'), await signIn('globex')];
+    const views = Promise.all(Array.from({ length: 5 }, acme));
+    assert.deepEqual(amountsOf(await globex()), GLOBEX);
+    for (const view of await views) {
+      assert.equal(view.status, 503);
+      assertNoData(view);
+    }
   });
 
   it('ends the session of the previous viewer, even if the next one cannot be resolved', async () => {
