@@ -46,7 +46,8 @@ def sign_in():
     session = secrets.token_urlsafe()
     sessions[session] = token
     response = redirect("/", 303)
-    response.set_cookie("session", session, httponly=True, samesite="Lax", secure=request.is_secure)
+    # The scheme of the product: behind a proxy that terminates HTTPS, request.is_secure is false.
+    response.set_cookie("session", session, httponly=True, samesite="Lax", secure=request.origin.startswith("https"))
     return response
 
 

@@ -104,6 +104,7 @@ describe('The dashboard server in Python', {
   async function openSession(token: string): Promise<string> {
     const response = await post({ token });
     assert.equal(response.status, 303, response.text);
+    assert.match(String(response.headers['set-cookie']), /; Secure; HttpOnly; Path=\/; SameSite=Lax$/);
     return String(response.headers['set-cookie']).split(';', 1)[0]!;
   }
   const view = (cookie: string) => send(url, { path: '/', headers: { cookie } });
