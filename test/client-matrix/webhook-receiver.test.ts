@@ -7,6 +7,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Webhook } from 'standardwebhooks';
 import { sqlite } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { codeBlocks, pageText } from '../support/page.ts';
@@ -78,6 +79,11 @@ describe('A receiver in docs/webhooks.md', () => {
         const other = { ...headers, 'content-type': 'text/plain' };
         assert.equal((await send(other)).status, 400, signature);
       }
+      const large = JSON.stringify({ type: 'x'.repeat(1_000_000), target: { id: 'large' } });
+      const at = new Date(Number(signed['webhook-timestamp']) * 1_000);
+      const signature = new Webhook(secret).sign('evt_1', at, large);
+      const answer = await send({ ...signed, 'webhook-signature': signature }, large).catch(() => null);
+      assert.ok(!answer?.ok, 'the receiver has read a body of a megabyte');
       const connection = await RawConnection.open(url);
       connection.write('POST /webhooks HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{');
       connection.leave();
