@@ -80,7 +80,8 @@ describeOnEachDatabase('The page on', (database) => {
     // Metabase's script sends a request that names the dashboard.
     const named = { integration: 'metabase', user_group_id: ACME, resource: { dashboard: 7 } };
     assert.equal((await site.mint(named)).status, 201);
-    assertProblem(await site.mint({ ...named, resource: { dashboard: 8 } }), 'invalid_request');
+    for (const resource of [{ dashboard: 8 }, { question: 7 }, {}])
+      assertProblem(await site.mint({ ...named, resource }), 'invalid_request');
   });
 
   it('Superset', async () => {
