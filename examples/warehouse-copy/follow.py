@@ -120,6 +120,8 @@ def follow():
     return feed["events"] != []
 
 
+if page("/v1/whoami")[0]["api_token"]["permission"] != "read-only":
+    sys.exit("API_TOKEN must have the permission read-only: with others, the copy would contain tokens.")
 database.execute("create table if not exists user_groups (id text primary key, document text not null)")
 database.execute("create table if not exists progress (cursor text not null)")
 try:

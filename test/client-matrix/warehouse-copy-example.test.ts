@@ -100,6 +100,14 @@ describeOnEachDatabase('A copy of all user groups in Python', (database) => {
     await assertCopied();
   });
 
+  it('refuses an API token that reads tokens of user groups', { skip }, async () => {
+    const env = { SERVICE_URL: service.url, API_TOKEN: service.token };
+    const program = new Program(folder, [SCRIPT, folder.join('tokens.db')], { command: python!, env });
+    const { code, stderr } = await program.exit();
+    assert.equal(code, 1);
+    assert.match(stderr, /^API_TOKEN must have the permission read-only/);
+  });
+
   it('is complete after its first run although groups change all the time', { skip }, async () => {
     const until = Date.now() + 8_000;
     let isCopied = false;
