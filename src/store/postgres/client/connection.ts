@@ -12,10 +12,10 @@ import type { Hosts } from './hosts.ts';
 import { decodeDatabase } from './pg-internals.ts';
 
 /**
- * Asked first, because the server logs each failed statement. A pooler that sends reads to standbys also sends this
- * one there, unlike `pg_is_in_recovery()`, which is volatile.
+ * Whether the timeline may be read, because the server logs each failed statement, and whether a standby answers: a
+ * pooler that sends reads to standbys also sends this one there, unlike `pg_is_in_recovery()`, which is volatile.
  */
-const MAY_READ_TIMELINE = `select has_function_privilege('pg_control_system()', 'execute'),
+const SERVER_STATE = `select has_function_privilege('pg_control_system()', 'execute'),
   current_setting('in_hot_standby', true)`;
 /** Identifier of the cluster, which its standbys share, and its timeline, which each promotion raises. */
 const TIMELINE = `select system_identifier::text, '0x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
@@ -37,7 +37,7 @@ export class Connection extends pg.Client {
   /** Set by the pool, which no longer uses connections of an earlier generation. */
   generation = 0;
   #isStandby = false;
-  #hasComparedTimeline = false;
+  #isRoleChecked = false;
   /** Cluster and timeline of the server; null if it does not say. */
   #origin: [cluster: bigint, timeline: bigint] | null = null;
 
@@ -69,7 +69,7 @@ export class Connection extends pg.Client {
   /** Throws if the server is a standby or a former primary: it may resolve rotated tokens and return stale groups. */
   async requirePrimary(timeoutMs: number): Promise<void> {
     if (this.#isStandby) await this.#refuseStandby(timeoutMs);
-    if (!this.#hasComparedTimeline) await this.#refuseFormerPrimary(timeoutMs);
+    if (!this.#isRoleChecked) await this.#checkRole(timeoutMs);
   }
 
   async #refuseStandby(timeoutMs: number): Promise<void> {
@@ -79,9 +79,10 @@ export class Connection extends pg.Client {
     this.#isStandby = false;
   }
 
-  async #refuseFormerPrimary(timeoutMs: number): Promise<void> {
+  /** Refuses a standby that a pooler has chosen, and a former primary. */
+  async #checkRole(timeoutMs: number): Promise<void> {
     try {
-      const [isPermitted, isReadByStandby] = await this.#ask(MAY_READ_TIMELINE, timeoutMs);
+      const [isPermitted, isReadByStandby] = await this.#ask(SERVER_STATE, timeoutMs);
       if (isReadByStandby === 'on')
         throw new Error('a pooler sends reads to a standby, which may lag behind');
       if (isPermitted === 't') {
@@ -94,7 +95,7 @@ export class Connection extends pg.Client {
       // Some managed servers have no timeline, or hide it.
       if (!(error instanceof pg.DatabaseError) || endsSession(error)) throw error;
     }
-    this.#hasComparedTimeline = true;
+    this.#isRoleChecked = true;
   }
 
   async #ask(text: string, query_timeout: number): Promise<string[]> {
