@@ -132,7 +132,7 @@ for (const kind of forwardingProxies) {
           'Sec-WebSocket-Version: 13',
         ];
         const { status, received } = await site.visitRaw([...head, ...lines]);
-        // As a second proxy with its default settings, nginx ends it.
+        // nginx ends it if it is the second proxy, which has default settings.
         assert.equal(status, kind.endsWebSockets || second?.name === 'nginx' ? 200 : 101);
         assert.deepEqual(viewerIn(received!), acme);
       });

@@ -1,4 +1,4 @@
-// What PostgreSQL adds to an error: with some settings and triggers, values of the row or of the statement.
+// Context of errors of PostgreSQL: with some settings and triggers, values of the row or of the statement.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';

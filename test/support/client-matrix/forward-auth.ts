@@ -18,7 +18,7 @@ const RECIPES = fileURLToPath(new URL('../../../deploy/forward-auth/', import.me
 const [nginx, haproxy] = proxies as [ProxyKind, ProxyKind];
 
 const EVENT_STREAM = { 'Content-Type': 'text/event-stream' };
-/** What the dashboard sends on `/events`, without ending the response. */
+/** Event that the dashboard sends on `/events`, without ending the response. */
 export const FIRST_EVENT = 'data: 1\n\n';
 
 interface ForwardingProxy extends ProxyKind {
