@@ -213,7 +213,7 @@ const program = new Command('node reliability/main.ts')
   .addCommand(
     rig('two-tenants', 'let one tenant do its worst, and measure what another one notices')
       .addOption(databaseOption())
-      .option('--cases <cases...>', 'run only these cases, by name or by how their names start')
+      .option('--cases <cases...>', 'run only these cases, by name or by how their names start', addCase)
       .option('--seconds <seconds>', 'duration of each quiet and each attacked phase', positive, 10)
       .option('--rounds <rounds>', 'quiet and attacked phases of each case', positive, 3)
       .action(runTwoTenants),
@@ -572,6 +572,11 @@ function showTable(figures: readonly object[]): void {
     Object.keys(figures[0] ?? {}),
     figures.map((each) => Object.values(each).map(String)),
   );
+}
+
+function addCase(start: string, before: readonly string[] = []): string[] {
+  if (casesOf([start]).length === 0) throw new InvalidArgumentError('No case has a name that starts so.');
+  return [...before, start];
 }
 
 function positive(text: string): number {
