@@ -240,8 +240,11 @@ function yamlNode(tree: JsonTree): unknown {
   return typeof value === 'string' ? yamlText(value) : value;
 }
 
-/** Quotes texts that YAML 1.2 allows without quotes and parsers of YAML 1.1 refuse or read differently. */
+/**
+ * Quotes texts that YAML 1.2 allows without quotes and parsers of YAML 1.1 refuse or read differently, and
+ * lines of spaces, which a block would lose.
+ */
 function yamlText(text: string): string | Verbatim {
-  const isRead = text !== '=' && !text.includes('\t') && escapeControls(text) === text;
+  const isRead = /\S/.test(text) && text !== '=' && !text.includes('\t') && escapeControls(text) === text;
   return isRead ? text : new Verbatim(escapeControls(JSON.stringify(text)));
 }

@@ -61,6 +61,8 @@ const ODD_TEXTS = [
   '...',
   'a\nb',
   '\n',
+  '  \n',
+  '\n \n',
   'a\n',
   '\ta',
   'a\t',
