@@ -134,7 +134,7 @@ export class ServiceClient {
   #unreachable(error: unknown): never {
     const reason = errorMessage((error as Error).cause ?? error);
     throw new ServiceRefused(
-      `cannot reach ${this.#url}: ${reason}; check the URL, and that the service is running${certificateRemedy(this.#url)}`,
+      `cannot reach ${this.#url}: ${reason}; check the URL, and that the service is running${certificateRemedy(this.#url)}${proxyRemedy(this.#url)}`,
       { cause: error },
     );
   }
@@ -143,6 +143,14 @@ export class ServiceClient {
 /** Continues the remedy of a failed connection; empty without TLS. */
 export function certificateRemedy(url: string): string {
   return url.startsWith('https:') ? '; for your own certificate authority, set NODE_EXTRA_CA_CERTS' : '';
+}
+
+/** Does the same for a proxy that other programs use, and Node only on request; empty without one. */
+function proxyRemedy(url: string): string {
+  const name = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const { env } = process;
+  const isIgnored = env.NODE_USE_ENV_PROXY !== '1' && (env[name] || env[name.toLowerCase()]);
+  return isIgnored ? `; to connect through the proxy in ${name}, set NODE_USE_ENV_PROXY=1` : '';
 }
 
 /** Parses the value of `--url`. Throws `UsageError`. */

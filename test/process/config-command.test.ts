@@ -226,8 +226,28 @@ describeOnEachDatabase('config', (kind) => {
     );
     const encrypted = await call('https://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong' });
     assert.match(encrypted.stderr, /; for your own certificate authority, set NODE_EXTRA_CA_CERTS$/m);
+    const HTTPS_PROXY = 'http://127.0.0.1:65501';
+    const direct = await call('https://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong', HTTPS_PROXY });
+    assert.match(
+      direct.stderr,
+      /127\.0\.0\.1:65500.*; to connect through the proxy in HTTPS_PROXY, set NODE_USE_ENV_PROXY=1$/m,
+    );
     const without = await call(site.service.url, {});
     assert.match(without.stderr, /requires an API token .* in UGS_API_TOKEN/);
+  });
+
+  it('connects through a proxy on request', async () => {
+    const env = {
+      UGS_API_TOKEN: 'uga_wrong',
+      HTTPS_PROXY: 'http://127.0.0.1:65501',
+      NODE_USE_ENV_PROXY: '1',
+    };
+    const { code, stderr } = await run(folder, ['config', 'export', '--url', 'https://groups.example.com'], {
+      env,
+    });
+    assert.equal(code, 69);
+    assert.match(stderr, /ECONNREFUSED 127\.0\.0\.1:65501/);
+    assert.doesNotMatch(stderr, /NODE_USE_ENV_PROXY/);
   });
 
   it('refuses an API token or a URL that it cannot use with 2, and prints neither', async () => {
