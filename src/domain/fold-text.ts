@@ -14,8 +14,8 @@ const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /**
  * Returns the same text for texts that differ only in case, in every script: `toLowerCase` alone
- * distinguishes σ from ς and ß from SS, `toUpperCase` alone k from the Kelvin sign. Also for texts with and
- * without accents, and with letters that only look different, such as full-width ones and ligatures.
+ * distinguishes σ from ς and ß from SS, `toUpperCase` alone ẞ from SS. Also for texts with and without
+ * accents, and with letters that only look different, such as full-width ones and ligatures.
  */
 export function foldText(text: string): string {
   // A search reads thousands of texts, most of them of ASCII characters.
