@@ -185,7 +185,7 @@ async function write(
     kind: 'putDocument',
     ...(await replacement(context, caller, change, replaced)),
     precondition: replaced === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(replaced)] },
-    limit: { ...UNLIMITED, documents: 1 },
+    limit: UNLIMITED,
   });
   return typeof result === 'string' ? null : storedKeySet(result.document);
 }
