@@ -5,13 +5,14 @@ import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { TestService } from '../support/service.ts';
+import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import { runSql } from '../support/sql.ts';
 
 const HOUR_MS = 3_600_000;
 
 describeOnEachDatabase('last_seen_at', (database) => {
-  const service = TestService.of(database);
+  const site = EmbedSite.of(database);
+  const { service } = site;
   beforeEach(() => {
     // Half past an hour, so that no test runs across a full hour.
     const now = Date.now();
@@ -49,6 +50,18 @@ describeOnEachDatabase('last_seen_at', (database) => {
     await service.resolve(token);
     await write();
     assert.equal(await lastSeen('current'), currentHour());
+  });
+
+  it('is the hour in which an embed token was minted for the id, or resolved', async () => {
+    await site.create('tool', { type: 'jwt', ttl_seconds: 3_600, settings: integrations.jwt.settings });
+    await create('embedded');
+    const token = await site.token('tool', { user_group_id: 'embedded' });
+    await write();
+    assert.equal(await lastSeen('embedded'), currentHour());
+    service.clockAheadMs += HOUR_MS - 60_000;
+    assert.equal((await service.resolve(token)).status, 200);
+    await write();
+    assert.equal(await lastSeen('embedded'), currentHour());
   });
 
   it('is written for every group of many resolves at once', async () => {
