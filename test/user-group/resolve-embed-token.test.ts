@@ -7,6 +7,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import { assertProblem } from '../support/problem.ts';
+import { runSql } from '../support/sql.ts';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -69,6 +70,8 @@ describeOnEachDatabase('POST /v1/resolve of an embed token', (database) => {
       await site.suspend(id);
       await site.suspend(id, false);
     },
+    'a restore after which a suspension got the version of the token': (id) =>
+      runSql(site.service.database, `update user_groups set suspended_at = 1 where provided_id = '${id}'`),
     'a deletion': (id) => site.asAdmin('DELETE', `/v1/user-groups/${id}`),
     'a deletion and a new group with the same id': async (id) => {
       await site.asAdmin('DELETE', `/v1/user-groups/${id}`);
