@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { urlsOfHosts } from '../../src/config.ts';
-import { Hosts } from '../../src/store/postgres/client/hosts.ts';
+import { Hosts, lastPrimaryMemory } from '../../src/store/postgres/client/hosts.ts';
 
 describe('The hosts of a DATABASE_URL', () => {
   it('become one URL each, with the same user, password, database and parameters', () => {
@@ -39,5 +39,20 @@ describe('The hosts of a DATABASE_URL', () => {
     hosts.skip('b');
     hosts.skip('c');
     assert.equal(hosts.url, 'a');
+  });
+
+  it('are primaries until another server of the same cluster was promoted, in all threads', () => {
+    const memory = lastPrimaryMemory();
+    const [hosts, ofOtherThread] = [new Hosts(['a', 'b'], 0, memory), new Hosts(['a', 'b'], 0, memory)];
+    hosts.refuseOlderTimeline(1n, 7n);
+    ofOtherThread.refuseOlderTimeline(1n, 7n);
+    assert.equal(ofOtherThread.isFormer(1n, 7n), false);
+    hosts.refuseOlderTimeline(1n, 8n);
+    assert.equal(ofOtherThread.isFormer(1n, 7n), true);
+    assert.throws(() => ofOtherThread.refuseOlderTimeline(1n, 7n), /former primary/);
+    // The database was moved to a new cluster, whose timelines begin again.
+    hosts.refuseOlderTimeline(2n, 1n);
+    assert.equal(hosts.isFormer(2n, 1n), false);
+    assert.equal(hosts.isFormer(1n, 0n), false);
   });
 });
