@@ -108,11 +108,11 @@ export function requestContext(
   { id }: FastifyRequest,
   tenant: number = UNKNOWN_TENANT,
 ): Context {
-  const now = performance.now();
-  const store = context.store.until(now + LAST_QUERY_AFTER_MS, tenant);
+  const startedAt = performance.now();
+  const store = context.store.until(startedAt + LAST_QUERY_AFTER_MS, tenant);
   const origin = { via: context.origin.via, requestId: id };
-  const cpu = context.cpu.until(now + LAST_CPU_TURN_AFTER_MS, tenant);
-  return { ...context, store, cpu, origin, violations: [] };
+  const cpu = context.cpu.until(startedAt + LAST_CPU_TURN_AFTER_MS, tenant);
+  return { ...context, store, cpu, origin, startedAt, violations: [] };
 }
 
 /** Assigns the context to the authenticated tenant, unknown before the first request with an API token. */

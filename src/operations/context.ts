@@ -34,6 +34,8 @@ export interface Context extends EventContext {
   timedOutSchemas: TimedOutSchemas;
   /** Rules that the change of this request violates and that are only reported. */
   violations: Violation[];
+  /** Time before the first query of this request (`performance.now()`). */
+  startedAt: number;
   /** Public URL of the service, without a trailing slash: the start of the issuer of tokens. */
   publicUrl: string;
   /** Whether webhooks may be sent to addresses that are not public. */
@@ -90,6 +92,7 @@ export function createContext({
     usage: new Usage(store, eventRetentionDays > 0, onBackgroundError),
     timedOutSchemas: new TimedOutSchemas({ store, clock, configs, eventRetentionDays }, onBackgroundError),
     violations: [],
+    startedAt: 0,
     origin: { via, requestId: null },
   };
 }

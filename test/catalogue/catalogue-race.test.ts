@@ -205,7 +205,9 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     };
     // A rename that does not wait until the group was read comes before that.
     const store = intercept(context.store, { beforeFirstRead: () => sleep(SLOW_MS) });
-    const interruptedContext = { ...context, store, configs: Object.assign(configs, { of }) };
+    await context.configs.of(context.store, caller);
+    const startedAt = performance.now();
+    const interruptedContext = { ...context, store, startedAt, configs: Object.assign(configs, { of }) };
     const body = { integration: 'tool', group: { userGroupId: 'old' }, viewer: null, narrow: null };
     const resource = '{"dashboard":7}' as JsonText;
     const minted = await mintEmbedToken(interruptedContext, caller, { ...body, resource });
@@ -238,6 +240,48 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     const interrupted = renamedMeanwhile('new', 'newer');
     const minted = await mintEmbedToken(interrupted, await currentCaller(), { ...body, resource });
     assert.deepEqual(paramsOf(minted), { id: 'newer', source: 'a' });
+  });
+
+  it('by a rename does not lead the group that had its new id to its data source', async () => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    await call('PUT', 'data-sources/b', { ...SOURCE, user_group_id: 'b' });
+    const claims = { id: { field: 'provided_id' }, source: { mapping: '40' } };
+    await call('PUT', 'integrations/tool', { ...integrations.metabase, claims });
+    const viewer = new PresentedToken(await createGroup('a', { 40: 'b' }));
+    await createGroup('b');
+    const caller = await currentCaller();
+    const { context } = service.app;
+    const rename = (from: string, to: string) =>
+      call('POST', `user-groups/${from}/rename`, { user_group_id: to });
+    /** Gives the id of group `from` to the owner of the data source after the group was read. */
+    const replacedMeanwhile = (from: string, to: string, owner: string): Context => {
+      const configs = new EnvironmentConfigs();
+      let isReplaced = false;
+      const of = async (store: Context['store'], reader: Caller) => {
+        if (!isReplaced) await rename(from, to);
+        if (!isReplaced) await rename(owner, from);
+        isReplaced = true;
+        return context.configs.of(store, { ...reader, configVersion: null });
+      };
+      // A rename that does not wait until the group was read comes before that.
+      const store = intercept(context.store, { beforeFirstRead: () => sleep(SLOW_MS) });
+      return { ...context, store, configs: Object.assign(configs, { of }) };
+    };
+    const viewed = (await identifyViewer(replacedMeanwhile('a', 'c', 'b'), caller, viewer))!;
+    assert.deepEqual([...viewed.effective!.dataSources.keys()], []);
+    const body = { integration: 'tool', viewer: null, narrow: null, resource: '{"dashboard":7}' as JsonText };
+    const minting = mintEmbedToken(replacedMeanwhile('c', 'd', 'a'), await currentCaller(), {
+      ...body,
+      group: { token: viewer },
+    });
+    await assert.rejects(minting, { code: 'claim_invalid' });
+    const shown = await viewAs(replacedMeanwhile('d', 'e', 'c'), await currentCaller(), 'd');
+    assert.deepEqual([...shown.effective!.dataSources.keys()], []);
+    const test = mintTestToken(replacedMeanwhile('e', 'f', 'd'), await currentCaller(), {
+      ...body,
+      userGroupId: 'e',
+    });
+    await assert.rejects(test, { code: 'claim_missing' });
   });
 
   it('holds for a request that another process has answered with a later user group', async () => {

@@ -38,7 +38,7 @@ import {
 } from '../markup/html.ts';
 import { jsonBlock, jsonText, membersOf } from '../markup/json.ts';
 import { shownOnce } from '../markup/shown-once.ts';
-import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session/session.ts';
 import { mappedDataSources } from './data-sources.ts';
 import { verdict } from './verdict.ts';
@@ -83,8 +83,8 @@ ${claims(minted)}
 
 async function preparePage(call: PageCall, problem?: Problem): Promise<View> {
   const { context, caller, request, demoDirectory } = call;
-  const config = await environmentConfig(call);
-  const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdParameter(request));
+  const viewed = await viewAs(context, caller, userGroupIdParameter(request));
+  const { userGroup, config, effective, previews } = viewed;
   const { name, providedId, suspendedAt } = userGroup;
   const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
   const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>

@@ -10,13 +10,14 @@ import { mappingMode } from '../../domain/mapping-policy/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema/property-schema.ts';
 import { type Tenant, tenantName, tenantOf } from '../../domain/tenant.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import {
   parseWebhookEndpoint,
   type WebhookEndpoint,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
+import { changedTooOften } from '../refusals.ts';
 
 /** Estimated size of a document without its body. */
 const DOCUMENT_CHARACTERS = 512;
@@ -135,46 +136,46 @@ interface ConfigContext {
   store: BatchingStore;
   configs: EnvironmentConfigs;
   clock: () => number;
+  startedAt: number;
 }
 
 /** A request takes at most five seconds. The rest allows for a difference between the clocks of two processes. */
 const RECENT_MS = 60_000;
 
 /**
- * Returns the configuration for a user group that was just read. It must not be older than the group: one from before a
- * rename reserves data sources for an id that another group may have by now. Only for a group with a recent change is the
- * current version read.
+ * Returns what `find` has found, with the configuration for its user group; null if it has found nothing. Both were
+ * true at one instant: a data source is reserved for an id, which a rename or a deletion may give to another group.
  */
-export async function configFor(
-  { store, configs, clock }: ConfigContext,
+export async function findInConfig<Found extends { userGroup: UserGroup } | null>(
+  context: ConfigContext,
   caller: Caller,
-  userGroup: Pick<UserGroup, 'updatedAt'>,
-): Promise<EnvironmentConfig> {
-  const isRecent = userGroup.updatedAt > clock() - RECENT_MS;
-  const mayDiffer = isRecent && caller.configVersion !== 0;
-  return configs.of(store, mayDiffer ? await atCurrentConfig(store, caller) : caller);
+  find: () => Promise<Found>,
+): Promise<{ found: NonNullable<Found>; config: EnvironmentConfig } | Extract<Found, null>> {
+  let found = await find();
+  for (const reader of callerOfAttempts(caller)) {
+    if (found === null) return found as Extract<Found, null>;
+    const config = await configFor(context, reader, found.userGroup);
+    if (config.readAt < context.startedAt) return { found, config };
+    // The configuration may be newer than the group, unless the group is still the same.
+    const again = await find();
+    if (again !== null && versionTag(again.userGroup) === versionTag(found.userGroup))
+      return { found: again, config };
+    found = again;
+  }
+  throw changedTooOften();
 }
 
 /**
- * Returns what `find` has found, with the configuration for its user group; null if it has found nothing. Looks a second
- * time if a rename after the first may have reserved the group's data sources for its new id.
+ * Returns a configuration that is not older than a user group that was just read. Only for a group with a recent change
+ * is the current version read.
  */
-export async function findInConfig<Found extends { userGroup: UserGroup }>(
-  context: ConfigContext,
+async function configFor(
+  { store, configs, clock }: ConfigContext,
   caller: Caller,
-  find: () => Promise<Found | null>,
-): Promise<{ found: Found; config: EnvironmentConfig } | null> {
-  const found = await find();
-  if (found === null) return null;
-  const config = await configFor(context, caller, found.userGroup);
-  const mayBeRenamed =
-    config.version !== caller.configVersion &&
-    config.catalogue.effective(found.userGroup).unresolved.some(({ reason }) => reason === 'reserved');
-  if (!mayBeRenamed) return { found, config };
-  const again = await find();
-  if (again === null) return null;
-  const reader = { ...caller, configVersion: config.version };
-  return { found: again, config: await configFor(context, reader, again.userGroup) };
+  { updatedAt }: UserGroup,
+): Promise<EnvironmentConfig> {
+  const mayDiffer = updatedAt > clock() - RECENT_MS && caller.configVersion !== 0;
+  return configs.of(store, mayDiffer ? await atCurrentConfig(store, caller) : caller);
 }
 
 const MAX_ATTEMPTS = 20;

@@ -12,7 +12,7 @@ import { type UserGroup, valuesLength } from '../../domain/user-group/user-group
 import { Problem } from '../../problem.ts';
 import { refuseLargeResolution } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
-import { configFor, type EnvironmentConfig } from '../document/environment-config.ts';
+import { type EnvironmentConfig, findInConfig } from '../document/environment-config.ts';
 import {
   type EmbedToken,
   findViewable,
@@ -41,6 +41,7 @@ export interface Preview {
 
 interface GroupView {
   userGroup: UserGroup;
+  config: EnvironmentConfig;
   /** null without a catalogue. */
   effective: EffectiveMapping | null;
   /** null for a suspended group, for which nothing is minted. */
@@ -49,17 +50,19 @@ interface GroupView {
 
 /** Throws `user_group_not_found`, and `limit_reached` as resolve does. */
 export async function viewAs(context: Context, caller: Caller, userGroupId: string): Promise<GroupView> {
-  const userGroup = await findUserGroup(context, caller, userGroupId);
-  const config = await configFor(context, caller, userGroup);
+  const { found: viewed, config } = await findInConfig(context, caller, async () => ({
+    userGroup: await findUserGroup(context, caller, userGroupId),
+  }));
+  const { userGroup } = viewed;
   const effective = config.catalogue.isEmpty ? null : config.catalogue.effective(userGroup);
   if (effective !== null) refuseLargeResolution(effective);
-  if (userGroup.suspendedAt !== null) return { userGroup, effective, previews: null };
+  if (userGroup.suspendedAt !== null) return { userGroup, config, effective, previews: null };
   const previews: Preview[] = [];
   for (const id of config.ofKind(integrationDefinition.kind).keys()) {
     const found = findIntegration(config, id);
     previews.push(await previewToken(context, caller, { config, found, userGroup }));
   }
-  return { userGroup, effective, previews };
+  return { userGroup, config, effective, previews };
 }
 
 async function previewToken(
@@ -128,8 +131,10 @@ export async function mintTestToken(
   caller: Caller,
   body: { integration: string; userGroupId: string; resource: JsonText | null },
 ): Promise<TestToken> {
-  const userGroup = await findViewable(context, caller, body.userGroupId);
-  const config = await configFor(context, caller, userGroup);
+  const { found: viewed, config } = await findInConfig(context, caller, async () => ({
+    userGroup: await findViewable(context, caller, body.userGroupId),
+  }));
+  const { userGroup } = viewed;
   const found = findIntegration(config, body.integration);
   const until = context.clock() + TEST_TOKEN_MS;
   const content = { config, found, userGroup, ...ALL, resource: body.resource, until };
