@@ -232,6 +232,46 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       ]);
     });
 
+    it('removes no values from the events of the group that gets the id meanwhile, if it fails', async () => {
+      await create('mine');
+      await create('theirs');
+      const ifMatch = [versionTag({ teamId: (await read('mine')).team_id, version: 1 })];
+      const context = interrupted(async () => {
+        await rename('mine', 'elsewhere');
+        await rename('theirs', 'mine');
+      });
+      const deletion = deleteUserGroup(context, caller, 'mine', { ifMatch });
+      await assert.rejects(deletion, { code: 'version_mismatch' });
+      assert.ok((await keptOf('theirs')).includes('user_group.created theirs'));
+    });
+
+    it('removes no values of the group that gets the id while a long history is being removed', async () => {
+      await create('long');
+      await create('short');
+      await service.put({ user_group_id: 'long', name: 'Mine' });
+      const { context } = service.app;
+      const store = intercept(context.store, {
+        kind: 'eraseChanges',
+        firstWrite: async (command, real) => {
+          const result = await real.write(command);
+          await rename('long', 'longer');
+          await rename('short', 'long');
+          await service.put({ user_group_id: 'long', name: 'Theirs' });
+          return result;
+        },
+      });
+      const endless = new Proxy(store, {
+        get: (target, name) => (name === 'until' ? () => store : Reflect.get(target, name)),
+      });
+      const stored = (await store.read({ kind: 'findUserGroup', key: store.userGroupKey(caller, 'long') }))!;
+      await new HistoryErasures().run(endless, stored);
+      assert.deepEqual(await keptOf('short', 'long'), [
+        'user_group.updated long',
+        'user_group.renamed long',
+        'user_group.created short',
+      ]);
+    });
+
     it('is 404 and leaves the group alone if it is renamed meanwhile', async () => {
       await create('source');
       const deletion = deleteDuring('source', () => rename('source', 'target'));
@@ -267,10 +307,12 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
+    await create('erased');
     const key = store.userGroupKey(caller, 'erased');
+    const stored = (await store.read({ kind: 'findUserGroup', key }))!;
     const erasures = new HistoryErasures();
-    await assert.rejects(erasures.run(broken, key, 0), /unreachable/);
-    assert.equal(await erasures.run(store, key, 0), 0);
+    await assert.rejects(erasures.run(broken, stored), /unreachable/);
+    assert.ok((await erasures.run(store, stored)) > 0);
   });
 
   it('a filtered list leaves out a group that no longer meets the filter', async () => {

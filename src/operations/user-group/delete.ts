@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import type { UserGroupKey } from '../../domain/user-group/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
@@ -28,7 +28,7 @@ export async function deleteUserGroup(
     const stored = await context.store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();
     if (!isMet(precondition, stored)) throw versionMismatch();
-    const eraseAfter = await eraseBeforehand(context, key);
+    const eraseAfter = await eraseBeforehand(context, stored);
     const result = await context.store.write({
       kind: 'deleteUserGroup',
       key,
@@ -51,12 +51,12 @@ export async function deleteUserGroup(
  * the transaction of the deletion stays short. If the deletion fails afterwards, only history is lost that the
  * caller wanted to remove.
  */
-async function eraseBeforehand({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
+async function eraseBeforehand({ store, erasures }: DeletionContext, stored: UserGroup): Promise<number> {
   const [isLong, rename] = await Promise.all([
-    store.read({ kind: 'hasMoreEvents', key, than: MAX_EVENTS }),
-    store.read({ kind: 'findLastRename', key, before: Number.MAX_SAFE_INTEGER }),
+    store.read({ kind: 'hasMoreEvents', key: stored, than: MAX_EVENTS }),
+    store.read({ kind: 'findLastRename', key: stored, before: Number.MAX_SAFE_INTEGER }),
   ]);
   const renamedAt = rename === null ? 0 : newestRange(rename).after;
   const isSimple = !isLong && rename?.direction !== 'from';
-  return isSimple ? renamedAt : erasures.run(store, key, renamedAt);
+  return isSimple ? renamedAt : erasures.run(store, stored);
 }

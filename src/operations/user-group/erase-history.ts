@@ -2,8 +2,15 @@
 // request may, so it continues after the request, and a repeated request finds it done.
 
 import { setNewest } from '../../domain/bounded-map.ts';
-import type { PositionRange } from '../../domain/event/event.ts';
-import { keyToString, type UserGroupKey, userGroupKey } from '../../domain/user-group/user-group.ts';
+import type { EventTarget, PositionRange } from '../../domain/event/event.ts';
+import { limits } from '../../domain/field.ts';
+import { tenantOf } from '../../domain/tenant.ts';
+import {
+  keyToString,
+  type UserGroup,
+  type UserGroupKey,
+  userGroupKey,
+} from '../../domain/user-group/user-group.ts';
 import type { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
@@ -23,13 +30,14 @@ export class HistoryErasures {
   readonly #erasures = new Map<string, Promise<number>>();
 
   /**
-   * Returns a position up to which no event of the newest part, which follows `after`, has values; earlier
-   * parts have none either. Throws `overloaded` if that is not reached when the request has to end.
+   * Returns a position up to which no event of the newest part has values; earlier parts have none either, unless the
+   * group has changed its id or token since it was read. Throws `overloaded` if that is not reached when the request has
+   * to end.
    */
-  async run(store: BatchingStore, key: UserGroupKey, after: number): Promise<number> {
-    // The name includes `after`, because another group with the id has another history.
-    const name = `${keyToString(key)} ${after}`;
-    const erasure = this.#erasures.get(name) ?? this.#start(store, key, name);
+  async run(store: BatchingStore, userGroup: UserGroup): Promise<number> {
+    // Another group with the id, or this one after a rename, has another text.
+    const name = `${keyToString(userGroup)} ${userGroup.sealedToken.ciphertext}`;
+    const erasure = this.#erasures.get(name) ?? this.#start(store, userGroup, name);
     try {
       const erasedTo = await store.inTime(erasure);
       // Later changes need another erasure.
@@ -40,8 +48,8 @@ export class HistoryErasures {
     }
   }
 
-  #start(store: BatchingStore, key: UserGroupKey, name: string): Promise<number> {
-    const erasure = erase(store.until(Number.POSITIVE_INFINITY), key);
+  #start(store: BatchingStore, userGroup: UserGroup, name: string): Promise<number> {
+    const erasure = erase(store.until(Number.POSITIVE_INFINITY), userGroup);
     setNewest(this.#erasures, name, erasure, MAX_REMEMBERED);
     // After a failure, the next request starts another erasure.
     erasure.catch(() => this.#erasures.delete(name));
@@ -49,13 +57,37 @@ export class HistoryErasures {
   }
 }
 
-/** Erases the parts, the newest one last; returns the position reached in it. */
-async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
+/**
+ * Erases the parts, the newest one last, up to its last event now: a later event may be of another group, to which a
+ * rename has given the id. Returns the position reached in it.
+ */
+async function erase(store: BatchingStore, userGroup: UserGroup): Promise<number> {
+  const key = userGroupKey(userGroup, userGroup.providedId);
   const parts = earlierParts(store, key, newestEnd(key.providedId));
-  const newest = (await parts.next()).value!;
+  const { after } = (await parts.next()).value!.range;
+  const upTo = await findLastPosition(store, key);
+  const current = await store.read({ kind: 'findUserGroup', key });
+  // The parts that were found may be those of another group.
+  if (current?.sealedToken.ciphertext !== userGroup.sealedToken.ciphertext) return after;
   for await (const { id, range, isDeparture } of parts)
     if (!isDeparture) await erasePart(store, userGroupKey(key, id), range);
-  return erasePart(store, key, newest.range);
+  return erasePart(store, key, { after, upTo });
+}
+
+async function findLastPosition(store: BatchingStore, key: UserGroupKey): Promise<number> {
+  const target: EventTarget = { type: 'user_group', id: key.providedId };
+  const { events } = await store.read({
+    kind: 'listEvents',
+    tenant: tenantOf(key),
+    target,
+    type: null,
+    order: 'newest',
+    after: null,
+    limit: 1,
+    scanLimit: 1,
+    maxBytes: limits.pageBytes,
+  });
+  return events[0]?.position ?? 0;
 }
 
 async function erasePart(store: BatchingStore, key: UserGroupKey, { after, upTo }: PositionRange) {
