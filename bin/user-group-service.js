@@ -63,8 +63,11 @@ function isTooOld(version) {
 
 async function run() {
   const { main } = await import(isClone ? source.href : compiled.href).catch(explainMissing);
-  // Remains if the command waits for something that never happens: the process would end with 0.
-  process.exitCode = 1;
+  // The command may wait for something that never happens: the process would end with 0. Not set earlier, because
+  // Commander exits with the code that is set after it has shown the help.
+  process.once('beforeExit', () => {
+    process.exitCode ??= 1;
+  });
   process.exitCode = await main(process.argv);
 }
 

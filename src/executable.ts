@@ -20,7 +20,10 @@ async function runMain(): Promise<void> {
   // Node opens its inspector on this signal by default, and the inspector can read the keys.
   process.on('SIGUSR1', () => {});
   const { main } = await import('./main.ts');
-  // Remains if the command waits for something that never happens: the process would end with 0.
-  process.exitCode = 1;
+  // The command may wait for something that never happens: the process would end with 0. Not set earlier, because
+  // Commander exits with the code that is set after it has shown the help.
+  process.once('beforeExit', () => {
+    process.exitCode ??= 1;
+  });
   process.exitCode = await main(process.argv);
 }

@@ -84,6 +84,16 @@ describe('--help', { concurrency: 2 }, () => {
   });
 });
 
+describe('help', () => {
+  for (const args of [['help'], ['help', 'config', 'apply'], ['config', 'help'], ['config', 'help', 'apply']])
+    it(`ends the process with 0: ${args.join(' ')}`, async () => {
+      using folder = new Folder();
+      const { code, stdout, stderr } = await run(folder, args);
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      assert.match(stdout, /^Usage: /);
+    });
+});
+
 describe('--version', () => {
   it('prints the version of the package', async () => {
     using folder = new Folder();
