@@ -24,12 +24,12 @@ import type { Protocol } from './protocol.ts';
 import {
   announcedBytes,
   discardBody,
-  freeBytes,
   hasSmallBody,
   postponeBody,
   readBody,
   requireBody,
 } from './request/body.ts';
+import { freeBytes } from './request/chunks.ts';
 import { presentedTokenDigest } from './request/credentials.ts';
 import { checkMediaType, type MediaType } from './request/media-type.ts';
 import { noQuery, type QueryType } from './request/query.ts';

@@ -22,7 +22,7 @@ import { requestId } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
 import { firstPart, hasEncodedStart, requestProtocol } from './protocol.ts';
 import { discardBody } from './request/body.ts';
-import { isChunked, limitChunks } from './request/chunks.ts';
+import { ChunkLimit, isChunked } from './request/chunks.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
 import {
   configureSockets,
@@ -133,9 +133,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
  */
 function inOrder(route: RequestListener, threads: number): RequestListener {
   const pipelining = new RequestPipelining(threads);
+  const chunks = new ChunkLimit();
   return (message, response) => {
     if (isChunked(message)) {
-      limitChunks(message);
+      chunks.watch(message);
       // Otherwise Node reads the rest of a body without counting its chunks.
       response.once('prefinish', () => discardBody(message));
     }

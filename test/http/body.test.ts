@@ -35,6 +35,13 @@ describeOnEachDatabase('a body', (database) => {
     headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' },
   };
 
+  /** Returns a request whose valid body has this many chunks of one byte. */
+  function inChunks(bytes: number): string {
+    const head = `GET /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
+    const chunks = Array.from(padded(bytes), (byte) => `1\r\n${byte}\r\n`).join('');
+    return `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`;
+  }
+
   it('may have 256 KiB, with Content-Length or chunked', async () => {
     assert.equal((await service.get(padded(256 * KIB))).status, 200);
     assert.equal((await service.get(padded(256 * KIB), chunked)).status, 200);
@@ -43,10 +50,7 @@ describeOnEachDatabase('a body', (database) => {
   it('may have 32,768 chunks, and is rejected with 400 if it has more', async () => {
     const send = async (bytes: number) => {
       const connection = await RawConnection.open(service.url);
-      connection.write(
-        `GET /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\nTransfer-Encoding: chunked\r\n\r\n`,
-      );
-      connection.write(`${Array.from(padded(bytes), (byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
+      connection.write(inChunks(bytes));
       const answer = await eventually('a response', () => connection.exchange.answers[0] ?? null);
       connection.leave();
       return answer;
@@ -56,6 +60,17 @@ describeOnEachDatabase('a body', (database) => {
     const refused = await send(32_769);
     assert.deepEqual([refused.status, refused.json.code], [400, 'invalid_request']);
     assert.match(refused.json.detail, /at most 32768 chunks/);
+  });
+
+  it('delays the next request of its connection if it has many small chunks', async () => {
+    const connection = await RawConnection.open(service.url);
+    const startedAt = performance.now();
+    for (let sent = 1; sent <= 6; sent++) {
+      connection.write(inChunks(2_000));
+      await eventually('a response', () => connection.exchange.answers.length === sent);
+    }
+    assert(performance.now() - startedAt > 5 * 40);
+    connection.leave();
   });
 
   it('is read no further if an endless number of chunks follows the response', async () => {

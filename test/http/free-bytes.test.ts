@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { freeBytes } from '../../src/http/request/body.ts';
+import { freeBytes } from '../../src/http/request/chunks.ts';
 
 const MIB = 1024 * 1024;
 

@@ -3,7 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type EndpointOptions, requestContext } from '../../http/endpoint.ts';
 import type { PublicLimit } from '../../http/limits/public-limit.ts';
-import { announcedBytes, discardBody, freeBytes, hasSmallBody, readBody } from '../../http/request/body.ts';
+import { announcedBytes, discardBody, hasSmallBody, readBody } from '../../http/request/body.ts';
+import { freeBytes } from '../../http/request/chunks.ts';
 import { compressedFor } from '../../http/response/compressed.ts';
 import type { EnvironmentFigures } from '../../operations/figures/environment-figures.ts';
 import { permit } from '../../operations/refusals.ts';

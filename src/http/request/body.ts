@@ -7,10 +7,8 @@ import { SMALL_BYTES } from '../../operations/machinery/cpu-queue.ts';
 import { Problem } from '../../problem.ts';
 import type { Reservation } from '../limits/body-admission.ts';
 import { hasNoBody } from '../node-internals.ts';
-import { isChunked, MAX_CHUNKS } from './chunks.ts';
+import { freeBytes, hasTooManyChunks, isChunked, join, MAX_CHUNKS } from './chunks.ts';
 
-/** Number of chunks that are joined as soon as they have arrived: Node keeps each in a buffer of its own. */
-const JOINED = 256;
 const NO_BODY = Promise.resolve(Buffer.alloc(0));
 
 /** Whether the headers announce no body or a small one. A larger one is read only after authentication. */
@@ -48,7 +46,6 @@ export function readBody(
     const grows = reservation !== undefined && isChunked(message);
     let chunks: Buffer[] | null = [];
     let size = 0;
-    let count = 0;
     const fail = (problem: unknown): void => {
       chunks = null;
       message.pause();
@@ -59,31 +56,22 @@ export function readBody(
       if (chunks === null) return freeBytes(chunk);
       size += chunk.length;
       if (size > maxBytes) return fail(bodyTooLarge(maxBytes));
-      if (count++ === MAX_CHUNKS) return fail(tooManyChunks());
+      if (hasTooManyChunks(message)) return fail(tooManyChunks());
       try {
         reservation?.progress(chunk.length);
         if (grows) reservation.grow(chunk.length);
         chunks?.push(chunk);
-        if (count % JOINED === 0) chunks?.push(joined(chunks.splice(-JOINED)));
       } catch (problem) {
         fail(problem);
       }
     });
     message.on('end', () => {
       reservation?.complete();
-      if (chunks !== null) resolve(joined(chunks));
+      if (chunks !== null) resolve(join(chunks));
     });
     // The client has disconnected: the response is discarded.
     message.on('error', () => reject(connectionEnded()));
   });
-}
-
-/** Concatenates the chunks and frees them. */
-function joined(chunks: readonly Buffer[]): Buffer {
-  if (chunks.length === 1) return chunks[0]!;
-  const bytes = Buffer.concat(chunks);
-  for (const chunk of chunks) freeBytes(chunk);
-  return bytes;
 }
 
 /** Reads the rest of the body without keeping it: a client may send the whole body before it reads the response. */
@@ -91,15 +79,6 @@ export function discardBody(message: IncomingMessage): void {
   if (hasSmallBody(message)) return;
   if (message.listenerCount('data') === 0) message.on('data', freeBytes);
   message.resume();
-}
-
-/**
- * Frees the memory of bytes that are not used again. Otherwise V8 frees it only when it collects the small
- * object that refers to it, which it delays until a thread has 64 MB of such memory.
- */
-export function freeBytes({ buffer, byteLength }: Buffer): void {
-  // Small buffers share the memory of a pool.
-  if (byteLength > 0 && byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
 /** Throws `body_missing`, distinct from an invalid body: a client or a proxy may have dropped it. */
