@@ -34,7 +34,7 @@ export function parseWebhookEndpoint({ id, body }: Pick<Document, 'id' | 'body'>
 }
 
 export function webhookEndpointText({ url, event_types, enabled }: WebhookEndpointBody): JsonText {
-  return jsonText({ url, event_types, enabled });
+  return jsonText({ url, event_types, enabled } satisfies WebhookEndpointBody);
 }
 
 export function endpointDocumentKey({

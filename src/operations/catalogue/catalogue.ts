@@ -11,9 +11,9 @@ import {
   schemaDefinition,
   storedSchema,
 } from '../../domain/catalogue/catalogue.ts';
-import type { DataSourceBody, SchemaBody } from '../../domain/catalogue/catalogue-body.ts';
+import type { DataSourceBody, dataSourceFields, SchemaBody } from '../../domain/catalogue/catalogue-body.ts';
 import type { Document } from '../../domain/document.ts';
-import { jsonText } from '../../domain/json/json-tree.ts';
+import { jsonText, objectText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { tenantName } from '../../domain/tenant.ts';
@@ -61,7 +61,7 @@ export async function putSchema(
 }
 
 export function schemaText({ name, default_data_source = null }: SchemaBody): JsonText {
-  return jsonText({ name, default_data_source });
+  return jsonText({ name, default_data_source } satisfies Required<SchemaBody>);
 }
 
 /**
@@ -117,12 +117,14 @@ export function dataSourceText(
   { schemaId, name, attributes, reservedFor }: DataSourceBody,
   dataSourceId: number,
 ): JsonText {
-  // A data source that is not reserved has no member instead of null, as earlier versions stored it.
-  const end = reservedFor === null ? '}' : reservation(reservedFor);
-  const text =
-    `{"data_source_id":${dataSourceId},"schema_id":${JSON.stringify(schemaId)},` +
-    `"name":${JSON.stringify(name)},"attributes":${attributes}${end}`;
-  return text as JsonText;
+  const members: Record<keyof typeof dataSourceFields, JsonText | undefined> = {
+    schema_id: jsonText(schemaId),
+    name: jsonText(name),
+    attributes,
+    // Absent instead of null, as earlier versions stored it. Last, so that a rename can replace it.
+    user_group_id: reservedFor === null ? undefined : jsonText(reservedFor),
+  };
+  return objectText([['data_source_id', jsonText(dataSourceId)], ...Object.entries(members)]);
 }
 
 /**

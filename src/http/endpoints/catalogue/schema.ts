@@ -7,7 +7,7 @@ import { asCreated, documentEndpoints } from '../../document-endpoints.ts';
 const example = {
   schema_id: '40',
   name: 'Orders',
-  default_data_source: null,
+  default_data_source: 'shared',
   ...asCreated,
 };
 
