@@ -539,8 +539,8 @@ function requireWorkingDirectory(): void {
 }
 
 /**
- * Refuses an unescaped "/", "?" or "#" in the password, which ends the authority early: the rest would become
- * part of the path or the fragment, and a "%" whose next characters are not part of the encoding of a character.
+ * Refuses an unescaped "/", "?" or "#" in the password, which ends the authority early and makes the rest part of the
+ * path, the query or the fragment; and a "%" that does not begin the encoding of a character.
  */
 function parsePostgresUrl(text: string): URL {
   const url = URL.parse(text);
