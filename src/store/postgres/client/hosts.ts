@@ -38,7 +38,9 @@ export class Hosts {
     if (url === this.url) this.#current = (this.#current + 1) % this.#urls.length;
   }
 
-  /** Throws if another server was promoted since the caller's was the primary: its timeline is older. */
+  /**
+   * Remembers the timeline of a primary. Throws if it is older than the last one: another server was promoted since.
+   */
   refuseOlderTimeline(cluster: bigint, timeline: bigint): void {
     const last = this.#lastPrimary;
     if (Atomics.exchange(last, CLUSTER, cluster) !== cluster) Atomics.store(last, TIMELINE, 0n);

@@ -92,8 +92,7 @@ const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempt
 
 export const RETRY = statement('retry_delivery')`${MAKE_PENDING} returning stored.event_id`;
 
-// Another process may have changed a delivery since it was read.
-
+// Checks the state again, as `CANCEL` does: another process may have changed a delivery since it was read.
 export const RETRY_FAILED = statement('retry_failed_deliveries')`
   ${MAKE_PENDING} and stored.state = 'failed' returning stored.event_id`;
 
@@ -181,8 +180,7 @@ export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = async (
 ) => {
   if ((await tagOf(session, endpoint)) !== tag) return 0;
   const found = await session.query(FIND_PENDING, [...ENDPOINT_POSITION.cells(endpoint), limit]);
-  const values = [...toKeyArrays(found), error];
-  if (found.length > 0) await session.query(CANCEL, values);
+  if (found.length > 0) await session.query(CANCEL, [...toKeyArrays(found), error]);
   return found.length;
 };
 
