@@ -12,7 +12,7 @@ const CONCURRENCY = 4;
 const LIMIT_MS = 180_000;
 const POLL_MS = 100;
 
-export interface AlertFigures {
+interface AlertFigures {
   alert: string;
   speed: number;
   /** Time from the start of the fault until the alert fired; null if it did not. */

@@ -15,7 +15,7 @@ interface HostileSchemasOptions {
   onSchema?: (figures: SchemaFigures) => void;
 }
 
-export interface SchemaFigures extends LoopFigures {
+interface SchemaFigures extends LoopFigures {
   schema: string;
   /** Status of the response to the schema. */
   status: number;

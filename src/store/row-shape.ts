@@ -95,7 +95,7 @@ export class RowShape<Value extends object> implements Field<Value> {
 }
 
 /** Describes the column of a field; its result stands for the field's value. */
-export interface ColumnReader {
+interface ColumnReader {
   integer<Value extends number | null>(name: string): Value;
   bigint<Value extends number | null>(name: string): Value;
   text<Value extends string | null>(name: string): Value;

@@ -27,7 +27,7 @@ export class RequestPipelining {
   #count = 0;
 
   /** `threads` of the process divide the requests. */
-  constructor(threads = 1) {
+  constructor(threads: number) {
     this.#max = Math.floor(MAX_WAITING / threads);
   }
 
