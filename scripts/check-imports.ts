@@ -141,8 +141,9 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/main.ts', ['src/commands/', 'src/domain/', 'src/version.ts']],
   [
     'src/executable.ts',
-    ['src/main.ts', 'src/threads/', 'src/operations/', 'src/store/sqlite/', 'src/system/'],
+    ['bin/signals.js', 'src/main.ts', 'src/threads/', 'src/operations/', 'src/store/sqlite/', 'src/system/'],
   ],
+  ['bin/signals.js', []],
 ];
 
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;

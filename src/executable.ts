@@ -1,6 +1,7 @@
 // Main script of the single executable and of its threads. The release bundles it into one file without
 // imports. In a clone and in the package, bin/user-group-service.js has this role.
 
+import '../bin/signals.js';
 import { isMainThread, workerData } from 'node:worker_threads';
 import type { ThreadFile } from './system/start-thread.ts';
 
@@ -17,8 +18,6 @@ if (isMainThread) void runMain();
 else void threads[workerData.thread as ThreadFile]();
 
 async function runMain(): Promise<void> {
-  // Node opens its inspector on this signal by default, and the inspector can read the keys.
-  process.on('SIGUSR1', () => {});
   const { main } = await import('./main.ts');
   // The command may wait for something that never happens: the process would end with 0. Not set earlier, because
   // Commander exits with the code that is set after it has shown the help.

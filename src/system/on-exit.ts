@@ -1,11 +1,8 @@
 // Clean-up on exit, SIGINT, SIGTERM and SIGHUP.
 
-import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Added to the number of a signal in the exit codes of shells. */
-const SIGNAL_CODES = 128;
 
 /** Reactions to the signals that arrive while `finish` runs; null otherwise. */
 let postponed: (() => void)[] | null = null;
@@ -26,9 +23,6 @@ export function onExit(cleanUp: () => void): Disposable {
     }
     end();
     process.kill(process.pid, signal);
-    if (process.listenerCount(signal) > 0) return;
-    // The first process of a container ignores a signal that it does not handle.
-    process.exit(SIGNAL_CODES + constants.signals[signal]);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return { [Symbol.dispose]: end };
