@@ -9,7 +9,7 @@ import { prettyJson } from '../domain/json/pretty-json.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { readConfigFile, toYaml } from './config-file.ts';
-import { type ConfigTarget, withConfigTarget } from './config-target.ts';
+import { withConfigTarget } from './config-target.ts';
 import { writeOutput } from './create-file.ts';
 import { ChangesPlanned } from './exit-code.ts';
 import { counted, printJson } from './output.ts';
@@ -34,34 +34,31 @@ export function exportConfig(
 /** Throws `ChangesPlanned` if there are changes. */
 export function planConfig(file: string, options: ApplyOptions): Promise<void> {
   return withConfigTarget(options, async (target) => {
-    const plan = await plannedChanges(target, readConfigFile(file), options);
+    const { prune = false, json } = options;
+    const plan = await target.put(readConfigFile(file), { prune, dryRun: true, version: null });
+    if (json) printPlanJson(plan);
+    else printPlan(plan, prune);
     if (plan.changes.length > 0)
       throw new ChangesPlanned(`${counted(plan.changes.length, 'change')}, which config apply makes`);
   });
 }
 
+/** Prints the plan, then applies it. JSON is printed last: a reader takes it for what was done. */
 export function applyConfig(file: string, options: ApplyOptions): Promise<void> {
   return withConfigTarget(options, async (target) => {
-    const { prune = false } = options;
+    const { prune = false, json } = options;
     const config = readConfigFile(file);
-    const plan = await plannedChanges(target, config, options);
-    if (plan.changes.length === 0) return;
-    await target.put(config, { prune, dryRun: false, version: plan.version });
-    if (!options.json) console.log(`Applied ${counted(plan.changes.length, 'change')}.`);
+    const plan = await target.put(config, { prune, dryRun: true, version: null });
+    if (!json) printPlan(plan, prune);
+    const isSame = plan.changes.length === 0;
+    const applied = isSame ? plan : await target.put(config, { prune, dryRun: false, version: plan.version });
+    if (json) printPlanJson(applied);
+    else if (!isSame) console.log(`Applied ${counted(plan.changes.length, 'change')}.`);
   });
 }
 
-/** Plans the changes and reports them. */
-async function plannedChanges(
-  target: ConfigTarget,
-  config: JsonText,
-  options: ApplyOptions,
-): Promise<ConfigPlan> {
-  const { prune = false } = options;
-  const plan = await target.put(config, { prune, dryRun: true, version: null });
-  if (options.json) printJson(objectText(Object.entries(planTexts(plan))));
-  else printPlan(plan, prune);
-  return plan;
+function printPlanJson(plan: ConfigPlan): void {
+  printJson(objectText(Object.entries(planTexts(plan))));
 }
 
 function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {

@@ -113,7 +113,8 @@ describeOnEachDatabase('config', (kind) => {
         changes.map(({ action, id }: { action: string; id: string }) => [action, id]),
         [['delete', '41']],
       );
-      assert.ok(version > 0);
+      const current = await hosted(['plan', file, '--json'], withSecret);
+      assert.equal(JSON.parse(current.stdout).config_version, version);
     });
 
     it(`has ${name} apply a file with the version of its configuration, and refuse another one`, async () => {
@@ -194,21 +195,23 @@ describeOnEachDatabase('config', (kind) => {
     }
   });
 
-  it('applies nothing if the configuration changes after the plan', async () => {
+  it('applies nothing if the configuration changes after the plan, and prints no JSON', async () => {
+    let changes = 0;
     const forward = async (request: IncomingMessage, response: ServerResponse) => {
       if (request.url!.includes('dry_run=false'))
-        assert.equal((await site.call('PUT', '/v1/schemas/concurrent', { name: 'C' })).status, 201);
+        await site.call('PUT', '/v1/schemas/concurrent', { name: `C${changes++}` });
       const { status, text } = await site.call(request.method!, request.url!, await json(request));
       response.writeHead(status).end(text);
     };
     await using proxy = await LoopbackServer.listen(createServer((...call) => void forward(...call)));
     const file = write('late.yaml', '{version: 1, schemas: {late: {name: Late}}}');
-    const { code, stdout, stderr } = await run(folder, ['config', 'apply', file, '--url', proxy.url], {
-      env: { UGS_API_TOKEN: site.token },
-    });
-    assert.equal(code, 69, stderr);
-    assert.doesNotMatch(stdout, /Applied/);
-    assert.equal((await site.call('GET', '/v1/schemas/late')).status, 404);
+    for (const format of [[], ['--json']]) {
+      const args = ['config', 'apply', file, '--url', proxy.url, ...format];
+      const { code, stdout, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+      assert.equal(code, 69, stderr);
+      assert.doesNotMatch(stdout, /Applied|^\{/);
+      assert.equal((await site.call('GET', '/v1/schemas/late')).status, 404);
+    }
   });
 
   it('ends with its own code if the service refuses the API token or is unreachable', async () => {
