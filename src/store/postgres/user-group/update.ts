@@ -86,7 +86,7 @@ async function update(
     const key = keyToString(command.key);
     const [old, group] = [before[index]!, updated.get(key)];
     const result = group ?? reasonNotUpdated(command, old);
-    if (result === null || (group !== undefined && group.version !== (old?.version ?? 0) + 1)) return true;
+    if (result === null || (group !== undefined && !isNextVersion(old, group))) return true;
     results.set(key, result);
     if (group === undefined) return false;
     locked.set(key, group);
@@ -94,6 +94,11 @@ async function update(
     if (event) recordings.push({ event, version: group.version, changes: userGroupChanges(old, group) });
     return false;
   });
+}
+
+/** Whether no other change came between the two. A group that was created again has another `teamId`. */
+function isNextVersion(before: UserGroup | null, after: UserGroup): boolean {
+  return before?.teamId === after.teamId && before.version + 1 === after.version;
 }
 
 /** Returns why the group was not updated; null if the stored group does not explain it. */
