@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { claimDue, giveUpDeliveries } from '../../src/operations/webhook-endpoint/delivery.ts';
 import { forgetEndpoint } from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
-import { StoreUnavailable } from '../../src/store/port.ts';
+import { type ClaimedDeliveries, StoreUnavailable } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestResponse } from '../support/http.ts';
 import { intercept } from '../support/intercept.ts';
@@ -636,15 +636,18 @@ describeOnEachDatabase('A webhook', (database) => {
   });
 
   /** Claims the deliveries of the endpoint `present` after a change of it that comes after it was read. */
-  async function claimAfter(workspace: string, change: () => Promise<unknown>) {
+  const claimAfter = (workspace: string, change: () => Promise<unknown>) =>
+    claimWith(workspace, async (claim) => {
+      await change();
+      return claim();
+    });
+
+  async function claimWith(workspace: string, run: (claim: () => Promise<unknown>) => Promise<unknown>) {
     const { context } = service.app;
     const { workspaceId } = (await context.store.read({ kind: 'findWorkspace', name: workspace }))!;
     const endpoint = { workspaceId, environment: 'Customer', endpointId: 'present' } as const;
     const store = intercept(context.store, {
-      firstWrite: async (claim, real) => {
-        await change();
-        return real.write(claim);
-      },
+      firstWrite: (claim, real) => run(() => real.write(claim)) as Promise<ClaimedDeliveries>,
     });
     const always = () => ({ from: 0, to: Number.MAX_SAFE_INTEGER });
     return claimDue({ ...context, store }, endpoint, 1, always);
@@ -676,6 +679,22 @@ describeOnEachDatabase('A webhook', (database) => {
     const due = await claimAfter(workspace, async () => {
       const body = { url: receiver.url, event_types: ['user_group.created'], enabled: false };
       assert.equal((await tenant.call('PUT', `${PATH}/present`, body)).status, 200);
+    });
+    assert.deepEqual(due?.deliveries ?? [], []);
+  });
+
+  it('is not sent to another endpoint that gets the id after the claim', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const workspace = 'created again after the claim';
+    const tenant = await Tenant.create(service, workspace);
+    await tenant.endpoint('present', `${receiver.url}/former`);
+    await tenant.createGroup('present');
+    await tenant.waitFor('present', ({ attempts }) => attempts === 1);
+    const due = await claimWith(workspace, async (claim) => {
+      const claimed = await claim();
+      await tenant.call('DELETE', `${PATH}/present`);
+      await tenant.endpoint('present', `${receiver.url}/present`);
+      return claimed;
     });
     assert.deepEqual(due?.deliveries ?? [], []);
   });

@@ -68,7 +68,8 @@ export async function claimDue(
   if (claimed.deliveries.length === 0) return { ...claimed, url, secrets };
   // The claim may have events from after a change of the endpoint, which must not be sent to its earlier URL.
   const current = await find();
-  if (current === null) return null;
+  // Another endpoint may have got the id: it must not receive what was recorded before it was created.
+  if (current?.createdAt !== document.createdAt) return null;
   const receiver = parseWebhookEndpoint(current);
   return receiver.enabled ? { ...claimed, url: receiver.url, secrets: openSecrets(context, current) } : null;
 }
