@@ -70,6 +70,15 @@ describe('Usage', () => {
     assert.equal(counter.stored.size, groups.length);
   });
 
+  it('counts the uses of a renamed user group under the id of each', async () => {
+    const counter = new Counter();
+    const usage = new Usage(counter.store, true, onError);
+    const renamed = { ...userGroupKey(tenant, 'acme-eu'), teamId: 1 };
+    for (const group of [acme, renamed, renamed, acme]) usage.count(group, 'resolves', 0);
+    await usage.write();
+    assert.deepEqual(Object.fromEntries(counter.stored), { 'acme 0 resolves ': 2, 'acme-eu 0 resolves ': 2 });
+  });
+
   it('writes the uses of any number of integrations together', async () => {
     const counter = new Counter();
     const usage = new Usage(counter.store, true, onError);

@@ -24,6 +24,8 @@ const MAX_INTEGRATIONS = 1_000;
 interface Uses {
   key: UserGroupKey;
   count: number;
+  /** Uses of the same group under the id that it had before a rename. */
+  former?: Uses | undefined;
 }
 
 /** The uses of one kind on one day. */
@@ -72,12 +74,12 @@ export class Usage {
       return;
     }
     const { uses } = this.#findTally(day, kind, integration);
-    const counted = uses.get(userGroup.teamId);
+    const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
+    const counted = usesUnder(providedId, uses.get(teamId));
     if (counted !== undefined) {
       counted.count++;
       return;
     }
-    const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
     this.#add(uses, teamId, { key: { bucket, workspaceId, environment, providedId }, count: 1 });
     if (this.#size === MANY) void this.write();
     else this.#delayed.schedule();
@@ -141,16 +143,25 @@ export class Usage {
   }
 
   #add(uses: Map<number, Uses>, teamId: number, added: Uses): void {
-    const counted = uses.get(teamId);
+    const former = uses.get(teamId);
+    const counted = usesUnder(added.key.providedId, former);
     if (counted !== undefined) counted.count += added.count;
     else if (this.#size < MAX_COLLECTED) {
       this.#size++;
-      uses.set(teamId, added);
+      uses.set(teamId, { ...added, former });
     } else this.#dropped += added.count;
   }
 }
 
+function usesUnder(providedId: string, newest: Uses | undefined): Uses | undefined {
+  let uses = newest;
+  while (uses !== undefined && uses.key.providedId !== providedId) uses = uses.former;
+  return uses;
+}
+
 function* countsIn(tallies: Tallies): Generator<UsageCount & Pick<UserGroup, 'teamId'>> {
   for (const { day, kind, integration, uses } of tallies.values())
-    for (const [teamId, { key, count }] of uses) yield { ...key, day, kind, integration, count, teamId };
+    for (const [teamId, newest] of uses)
+      for (let each: Uses | undefined = newest; each !== undefined; each = each.former)
+        yield { ...each.key, day, kind, integration, count: each.count, teamId };
 }
