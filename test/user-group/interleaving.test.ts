@@ -132,6 +132,18 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       assert.equal(await read('deleted'), undefined);
     });
 
+    it('with --update does not change a group with another token that gets the id before the update', async () => {
+      const { token } = await create('replaced');
+      const context = interrupted(async () => {
+        await remove('replaced');
+        await create('replaced', 'Theirs');
+      });
+      const result = await importing(context, { user_group_id: 'replaced', name: 'New', token });
+      assert.equal(result.result, 'refused');
+      assert.equal(result.code, 'token_differs');
+      assert.equal((await read('replaced')).name, 'Theirs');
+    });
+
     it('with --update updates a group that is created between its query and its create', async () => {
       const context = interrupted(() => create('created', 'Theirs'));
       const result = await importing(context, { user_group_id: 'created', name: 'New' });
@@ -328,6 +340,12 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     const { context } = service.app;
     const store = intercept(context.store, { firstWrite: () => Promise.reject(new Error('not stored')) });
     await assert.rejects(revealToken({ ...context, store }, caller, 'revealed'), /not stored/);
+  });
+
+  it('a token is not shown if the event about it concerns another user group', async () => {
+    await create('shown');
+    const rename = () => service.call('POST', '/v1/user-groups/shown/rename', { user_group_id: 'hidden' });
+    await assert.rejects(revealToken(interrupted(rename), caller, 'shown'), { code: 'user_group_not_found' });
   });
 
   it('an API token is not rotated if it has been revoked', async () => {

@@ -21,6 +21,7 @@ import {
   type UserGroup,
   type UserGroupKey,
   userGroupKey,
+  versionTag,
 } from '../../domain/user-group/user-group.ts';
 import {
   type ImportedUserGroupBody,
@@ -31,12 +32,16 @@ import { Problem } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
+import { changedTooOften } from '../refusals.ts';
 import { WorkspaceDeleted } from '../workspace/workspace.ts';
 import { findByToken } from './find-by-token.ts';
 import { computeDrift, newUserGroup } from './get-or-create.ts';
 import { type LineResult, type RefusedLine, refusedLine } from './line-result.ts';
 import { writeUpdate } from './update.ts';
 import { checkPolicies, previewRules, type Rules } from './violations.ts';
+
+/** Lines of one group are serialized in this process. Requests and other processes can still interfere. */
+const MAX_ATTEMPTS = 100;
 
 interface ImportJob {
   context: Context;
@@ -71,6 +76,20 @@ async function importGroup(
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
 ): Promise<LineResult> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const result = await importOnce(job, key, body, imported);
+    if (result !== 'changed') return result;
+  }
+  throw changedTooOften();
+}
+
+/** Returns `changed` if the group changed between two statements. */
+async function importOnce(
+  job: ImportJob,
+  key: UserGroupKey,
+  body: ImportedUserGroupBody,
+  imported: ImportedToken | null,
+): Promise<LineResult | 'changed'> {
   const stored = await job.context.store.read({ kind: 'findUserGroup', key });
   if (stored !== null) return reconcile(job, key, body, imported, stored);
   const result = await create(job, key, body, imported);
@@ -181,22 +200,27 @@ async function commandWithNewId(
   return { kind: 'importUserGroup', ...userGroup, claim, issued };
 }
 
-/** Compares the existing group with the line, and updates it if `replaces` is set. */
+/**
+ * Compares the existing group with the line, and updates it if `replaces` is set and it is still the same: another group
+ * may have another token.
+ */
 async function reconcile(
   { context, caller, replaces }: ImportJob,
   key: UserGroupKey,
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
   stored: UserGroup,
-): Promise<LineResult> {
+): Promise<LineResult | 'changed'> {
   const result = compare(body, imported, stored, replaces);
   if (result.result !== 'updated') return result;
   const { userGroupId, token: _, suspended, ...fields } = body;
   await checkPolicies(context, caller, userGroupId, fields);
   const suspendedAt = suspended ? context.clock() : null;
-  const change = { ...fields, ...(suspended !== undefined && { suspendedAt }) };
+  const precondition = { ifMatch: [versionTag(stored)] };
+  const change = { ...fields, ...(suspended !== undefined && { suspendedAt }), precondition };
   const updated = await writeUpdate(context, caller, key, change);
-  return typeof updated === 'object' ? result : deleted();
+  if (updated === 'version_mismatch') return 'changed';
+  return updated === 'not_found' ? deleted() : result;
 }
 
 function compare(
