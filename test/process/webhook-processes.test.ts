@@ -52,6 +52,9 @@ describeOnEachDatabase('A process', (database) => {
       );
       service.signal('SIGTERM');
       assert.equal((await service.exit(500 + PROMPT_MS)).code, 0);
+      // An aborted attempt does not count: another process takes over.
+      const aborted = "select attempts from deliveries where error = 'the service stopped'";
+      assert.deepEqual(await runSql(created, aborted), []);
     } finally {
       for (const receiver of receivers.values()) await receiver[Symbol.asyncDispose]();
       await created.drop();

@@ -5,7 +5,11 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { claimDue, giveUpDeliveries } from '../../src/operations/webhook-endpoint/delivery.ts';
+import {
+  claimDue,
+  disableEndpoint,
+  giveUpDeliveries,
+} from '../../src/operations/webhook-endpoint/delivery.ts';
 import { forgetEndpoint } from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
 import { type ClaimedDeliveries, StoreUnavailable } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -472,6 +476,26 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.equal(health.failing_since, null);
   });
 
+  it('that is to be retried later fails when another disables the endpoint', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const tenant = await newTenant();
+    await tenant.endpoint('retrying', receiver.url);
+    await tenant.createGroup('first');
+    await advanceToRetry(await tenant.waitFor('retrying', ({ attempts }) => attempts === 1));
+    // Its next attempt is five minutes away.
+    await tenant.waitFor('retrying', ({ attempts }) => attempts === 2);
+    receiver.respond = respondWith(410);
+    await tenant.createGroup('second');
+    const first = await eventually(
+      'the first to fail',
+      async () =>
+        (await tenant.deliveries('retrying')).find(
+          ({ attempts, state }) => attempts === 2 && state === 'failed',
+        ) ?? null,
+    );
+    assert.equal(first.error, 'the endpoint is disabled');
+  });
+
   it('that an earlier receiver answers with 410 does not disable an endpoint that has another URL now', async () => {
     const pending: ServerResponse[] = [];
     await using earlier = await Receiver.start((response) => void pending.push(response));
@@ -732,6 +756,27 @@ describeOnEachDatabase('A webhook', (database) => {
       else assert.equal(await claimDue({ ...context, store }, endpoint, 1), null);
       assert.equal((await tenant.deliveries('moment'))[0]?.state, 'pending');
     });
+
+  it('that failed does not disable an endpoint that was given another URL, however late', async () => {
+    await using receiver = await Receiver.start();
+    const [former, present] = [`${receiver.url}/former`, `${receiver.url}/present`];
+    const workspace = 'given another URL';
+    const tenant = await Tenant.create(service, workspace);
+    await tenant.endpoint('present', former);
+    const { context } = service.app;
+    const { workspaceId } = (await context.store.read({ kind: 'findWorkspace', name: workspace }))!;
+    const endpoint = { workspaceId, environment: 'Customer', endpointId: 'present' } as const;
+    const store = intercept(context.store, {
+      firstWrite: async (command, real) => {
+        await tenant.endpoint('present', present);
+        return real.write(command);
+      },
+    });
+    for (const each of [{ ...context, store }, context])
+      assert.equal(await disableEndpoint(each, endpoint, former), false);
+    const { url, enabled } = (await tenant.call('GET', `${PATH}/present`)).json.webhook_endpoint;
+    assert.deepEqual([url, enabled], [present, true]);
+  });
 
   it('of a deleted endpoint is not delivered', async () => {
     await using receiver = await Receiver.start(respondWith(500));

@@ -9,6 +9,8 @@ const VICTIM = 2;
 const ENDPOINTS = 100;
 /** Slots of 100 milliseconds in the time of a retry. */
 const SLOTS = 60;
+/** More than the timers that there may be at a time. */
+const MANY = 10_001;
 
 describe('Timers of retries', () => {
   it('wake an endpoint in time, however many retries another workspace has', async (t) => {
@@ -23,5 +25,16 @@ describe('Timers of retries', () => {
     t.mock.timers.tick(5_000);
     assert.ok(woken.includes(VICTIM));
     timers.clear();
+  });
+
+  it('wake an endpoint in time, however many retries it has had', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let woken = 0;
+    const timers = new RetryTimers(() => void woken++);
+    for (let retry = 0; retry < MANY; retry++) {
+      timers.add({ workspaceId: VICTIM, environment: 'Customer', endpointId: 'e' }, 100 * retry, 100 * retry);
+      t.mock.timers.tick(100);
+    }
+    assert.equal(woken, MANY);
   });
 });

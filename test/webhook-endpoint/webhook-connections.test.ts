@@ -14,6 +14,8 @@ const IN_TOTAL = 512;
 /** Longer than it takes to send a burst, so that every webhook needs its own connection. */
 const RESPONSE_MS = 500;
 const CLOSING_MS = 200;
+/** Longer than a busy machine needs for one webhook. */
+const TIMEOUT_MS = 2_000;
 
 describe('Idle connections', () => {
   it(`are reused, at most ${PER_HOST} for each receiver and ${IN_TOTAL} for all`, async () => {
@@ -46,6 +48,30 @@ describe('Idle connections', () => {
     await sender.send(emptyWebhook(receiver.url, VICTIM));
     await sender.send(emptyWebhook(receiver.url, VICTIM));
     assert.equal(receiver.connections, 1);
+  });
+
+  it('that the receiver closes as they are reused fail no webhook', async () => {
+    await using stack = new AsyncDisposableStack();
+    const receiver = stack.use(await Receiver.start());
+    const closing = stack.use(await Receiver.start((response) => void response.destroy()));
+    const sender = stack.adopt(new WebhookSender({ allowsPrivate: true }), (each) => each.close());
+    await sender.send(emptyWebhook(receiver.url));
+    receiver.respond = (response) => void (receiver.connections === 1 ? response.destroy() : response.end());
+    assert.deepEqual(await sender.send(emptyWebhook(receiver.url)), { status: 200, error: null });
+    assert.deepEqual([receiver.received.length, receiver.connections], [3, 2]);
+    assert.equal((await sender.send(emptyWebhook(closing.url))).status, null);
+    assert.equal(closing.connections, 1);
+  });
+
+  it('do not extend an attempt beyond its deadline', async () => {
+    await using stack = new AsyncDisposableStack();
+    const receiver = stack.use(await Receiver.start());
+    const options = { allowsPrivate: true, timeoutMs: TIMEOUT_MS };
+    const sender = stack.adopt(new WebhookSender(options), (each) => each.close());
+    await sender.send(emptyWebhook(receiver.url));
+    receiver.respond = () => {};
+    const { error } = await sender.send(emptyWebhook(receiver.url));
+    assert.deepEqual([error, receiver.connections], [`timed out after ${TIMEOUT_MS / 1_000} seconds`, 1]);
   });
 });
 
