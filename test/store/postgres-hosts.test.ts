@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import pg from 'pg';
 import { urlsOfHosts } from '../../src/config.ts';
+import { NoFreeConnection } from '../../src/store/postgres/client/errors.ts';
 import { Hosts, lastPrimaryMemory } from '../../src/store/postgres/client/hosts.ts';
 
 describe('The hosts of a DATABASE_URL', () => {
@@ -38,6 +40,23 @@ describe('The hosts of a DATABASE_URL', () => {
     assert.equal(hosts.url, 'b');
     hosts.skip('b');
     hosts.skip('c');
+    assert.equal(hosts.url, 'a');
+  });
+
+  it('are each tried once, unless another host would fail for the same reason', async () => {
+    const hosts = new Hosts(['a', 'b', 'c']);
+    const tried: string[] = [];
+    const failWith = (error: Error) => () => {
+      tried.push(hosts.url);
+      return Promise.reject(error);
+    };
+    const refused = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
+    await assert.rejects(hosts.tryEach(failWith(refused)), refused);
+    assert.deepEqual(tried, ['a', 'b', 'c']);
+    const rejected = Object.assign(new pg.DatabaseError('rejected', 0, 'error'), { code: '28P01' });
+    await assert.rejects(hosts.tryEach(failWith(rejected)), rejected);
+    await assert.rejects(hosts.tryEach(failWith(new NoFreeConnection())), NoFreeConnection);
+    assert.deepEqual(tried.slice(3), ['a', 'a']);
     assert.equal(hosts.url, 'a');
   });
 
