@@ -382,6 +382,14 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
         headers: { 'x-user-group-token': token },
       });
 
+    it('refuses more than fit beside the data sources', async () => {
+      const schemas = Array.from({ length: MAX_VALUES - 1 }, (_, index) => [`s${index}`, 1]);
+      const properties = { a: 1, b: 2 };
+      const token = await createGroup('full', { mapping: Object.fromEntries(schemas), properties });
+      assert.equal(viewerIn(await askFor(token, 'a'))['property-a'], '1');
+      assertProblem(await askFor(token, 'a,b'), 'user_group_not_forwardable');
+    });
+
     it('returns texts and numbers, percent-encoded, with all their digits', async () => {
       const response = await service.call(
         'POST',
