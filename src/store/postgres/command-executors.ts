@@ -155,7 +155,7 @@ export async function runCommands(
     const transaction: Transaction = { locked: new Map(), recordings: [] };
     for (const [part, places] of parts.entries()) {
       const ofPart = places.map((place) => commands[place]!);
-      const locksFirst = part === 0 && (parts.length > 1 || session.isAfterConflict);
+      const locksFirst = part === 0 && (parts.length > 1 || session.isContended);
       const [ofPlaces] = await session.pipelined(() => {
         const locking = locksFirst && lock?.(session, commands);
         return Promise.all([execute(session, ofPart, transaction), locking]);

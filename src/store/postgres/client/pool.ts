@@ -271,14 +271,13 @@ export class ConnectionPool {
   /** `opening` is sent in the first pipeline. */
   #session(
     client: Client,
-    { deadline, isRepetition, isAfterConflict }: Attempt,
+    { deadline, isRepetition }: Attempt,
     opening: readonly SentStatement[] = [],
   ): Session {
     let unsent = opening;
-    const isContended = performance.now() - this.#lastConflictAt < CONTENDED_MS;
     const state = {
       isRepetition,
-      isAfterConflict: isAfterConflict || isContended,
+      isContended: performance.now() - this.#lastConflictAt < CONTENDED_MS,
       isDistributed: this.isDistributed,
       eventQuota: this.#eventQuota,
     };

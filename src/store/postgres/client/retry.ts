@@ -23,8 +23,6 @@ export interface Attempt {
   deadline: number;
   /** Whether an earlier attempt may have been applied. */
   isRepetition: boolean;
-  /** Whether an earlier attempt collided with a concurrent change. */
-  isAfterConflict: boolean;
 }
 
 interface RetryOptions {
@@ -40,15 +38,14 @@ export async function retry<Result>(
 ): Promise<Result> {
   const deadline = performance.now() + totalTimeoutMs;
   const failures = new Map<RetryPolicy, number>();
-  let [isRepetition, isAfterConflict] = [false, false];
+  let isRepetition = false;
   for (;;) {
     try {
-      return await work({ deadline, isRepetition, isAfterConflict });
+      return await work({ deadline, isRepetition });
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
       if (error.outcome === 'unknown' && !isRepeatable) throw error;
       isRepetition ||= error.outcome === 'unknown';
-      isAfterConflict ||= error.outcome === 'conflict';
       const policy = policyFor(error);
       const times = (failures.get(policy) ?? 0) + 1;
       failures.set(policy, times);

@@ -14,13 +14,13 @@ interface PendingQuery extends PendingStatement {
   reject: (error: unknown) => void;
 }
 
-type SessionState = Pick<Session, 'isRepetition' | 'isAfterConflict' | 'isDistributed' | 'eventQuota'>;
+type SessionState = Pick<Session, 'isRepetition' | 'isContended' | 'isDistributed' | 'eventQuota'>;
 
 export class Session {
   /** Whether an earlier attempt may have done the same work and lost the response. */
   readonly isRepetition: boolean;
-  /** Whether an earlier attempt collided with a concurrent change. */
-  readonly isAfterConflict: boolean;
+  /** Whether changes have just collided, so that others probably will. */
+  readonly isContended: boolean;
   /** Whether the tables are distributed over several servers (Citus). */
   readonly isDistributed: boolean;
   readonly eventQuota: EventQuota;
@@ -34,12 +34,12 @@ export class Session {
   /** `send` returns the rows of each statement. */
   constructor(
     send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>,
-    { isRepetition, isAfterConflict, isDistributed, eventQuota }: SessionState,
+    { isRepetition, isContended, isDistributed, eventQuota }: SessionState,
   ) {
     this.#send = send;
     this.isDistributed = isDistributed;
     this.isRepetition = isRepetition;
-    this.isAfterConflict = isAfterConflict;
+    this.isContended = isContended;
     this.eventQuota = eventQuota;
   }
 
