@@ -216,6 +216,7 @@ const program = new Command('node reliability/main.ts')
       .option('--cases <cases...>', 'run only these cases, by name or by how their names start', addCase)
       .option('--seconds <seconds>', 'duration of each quiet and each attacked phase', positive, 10)
       .option('--rounds <rounds>', 'quiet and attacked phases of each case', positive, 3)
+      .option('--apart', 'attack another service on the same machine: what sharing the processors costs')
       .action(runTwoTenants),
   )
   .addCommand(
@@ -274,6 +275,7 @@ interface TwoTenantsFlags extends DatabaseFlags {
   cases?: string[];
   seconds: number;
   rounds: number;
+  apart?: true;
 }
 
 interface PowerCutFlags extends RigFlags {
@@ -485,12 +487,12 @@ function runHostileSchemas(flags: DatabaseFlags & { changes: number; schemas?: s
 }
 
 function runTwoTenants(flags: TwoTenantsFlags): Promise<void> {
-  const { cases: only, seconds, rounds } = flags;
+  const { cases: only, seconds, rounds, apart: isApart } = flags;
   return runCases(
     'two-tenants',
     flags,
     ['cases', casesOf(only).length],
-    (kind, onCase) => hurtOneOfTwoTenants({ kind, seconds, rounds, only, onCase }),
+    (kind, onCase) => hurtOneOfTwoTenants({ kind, seconds, rounds, only, isApart, onCase }),
     brokenByTenant,
   );
 }

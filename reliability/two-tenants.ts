@@ -24,6 +24,8 @@ interface TwoTenantsOptions {
   rounds: number;
   /** Names of cases, or their beginnings; all if absent. */
   only?: readonly string[] | undefined;
+  /** Whether the attacker has a service and a database of its own, on the same machine. */
+  isApart?: boolean | undefined;
   onCase?: (figures: CaseFigures) => void;
 }
 
@@ -55,9 +57,15 @@ export function casesOf(only?: readonly string[]): readonly HostileCase[] {
 export async function hurtOneOfTwoTenants(options: TwoTenantsOptions): Promise<CaseFigures[]> {
   await fillCompileCache(options.kind);
   const figures: CaseFigures[] = [];
+  const { kind, isApart = false } = options;
   for (const hostileCase of casesOf(options.only)) {
+    const run = (own: Monitored, attacked: Monitored) => attack(own, attacked, hostileCase, options);
     figures.push(
-      await whileMonitored(options.kind, (monitored) => attack(monitored, hostileCase, options), SETTINGS),
+      await whileMonitored(
+        kind,
+        (own) => (isApart ? whileMonitored(kind, (other) => run(own, other), SETTINGS) : run(own, own)),
+        SETTINGS,
+      ),
     );
     options.onCase?.(figures.at(-1)!);
   }
@@ -105,18 +113,19 @@ const SETTLE_MS = 1_500;
 
 async function attack(
   { service, loop, issuer, database }: Monitored,
+  attacked: Monitored,
   { name }: HostileCase,
   { seconds, rounds }: TwoTenantsOptions,
 ): Promise<CaseFigures> {
   await using victim = await Victim.start(service.url, await issuer.create('victim', 'Customer', 'admin'));
   await using attacker = new Attacker();
-  const { token } = await issuer.create('attacker', 'Customer', 'admin');
-  await attacker.send({ prepare: name, url: service.url, apiToken: token });
+  const { token } = await attacked.issuer.create('attacker', 'Customer', 'admin');
+  await attacker.send({ prepare: name, url: attacked.service.url, apiToken: token });
   await victim.measure(WARM_UP_SECONDS);
   const storedBefore = await storedMb(database);
   const replies: string[] = [];
   const quiet: Seen[] = [];
-  const [[attacked, memoryMb], turns] = await loop.turnsDuring(() =>
+  const [[seenUnderAttack, memoryMb], turns] = await loop.turnsDuring(() =>
     peakResidentMb(service.id, attackInRounds()),
   );
 
@@ -134,7 +143,7 @@ async function attack(
   }
 
   const quietP99s = quiet.map((seen) => p99Of(latencies(seen)));
-  const attackedP99s = attacked.map((seen) => p99Of(latencies(seen)));
+  const attackedP99s = seenUnderAttack.map((seen) => p99Of(latencies(seen)));
   const factors = quietP99s.map(
     (quietP99, round) => Math.max(FLOOR_MS, attackedP99s[round]!) / Math.max(FLOOR_MS, quietP99),
   );
@@ -143,10 +152,10 @@ async function attack(
     quietP99Ms: rounded(median(quietP99s)),
     attackedP99Ms: rounded(median(attackedP99s)),
     factor: rounded(median(factors)),
-    slowestCall: slowestCallOf(attacked),
-    errors: countsOf(...[...quiet, ...attacked].map(({ errors }) => errors)),
+    slowestCall: slowestCallOf(seenUnderAttack),
+    errors: countsOf(...[...quiet, ...seenUnderAttack].map(({ errors }) => errors)),
     quietWebhookP99Ms: rounded(median(quiet.map(({ webhookMs }) => p99Of(webhookMs)))),
-    attackedWebhookP99Ms: rounded(median(attacked.map(({ webhookMs }) => p99Of(webhookMs)))),
+    attackedWebhookP99Ms: rounded(median(seenUnderAttack.map(({ webhookMs }) => p99Of(webhookMs)))),
     memoryMb: Math.round(memoryMb),
     storedMb: rounded((await storedMb(database)) - storedBefore),
     ...turns,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeOnEachDatabase } from '../../test/support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../../test/support/database.ts';
 import { brokenPromises, type CaseFigures, casesOf, hurtOneOfTwoTenants } from '../two-tenants.ts';
 
 const LIMITS = { factor: 30, memoryMb: 600 };
@@ -16,6 +16,16 @@ describeOnEachDatabase('A hostile tenant', (kind) => {
     assert.equal(figures.length, CASES.length);
     assert.deepEqual(brokenPromises(figures, LIMITS), []);
     for (const { attack } of figures) assert.match(attack, /^\d+ x /, 'the attacker received responses');
+  });
+});
+
+describe('A hostile tenant with a service of its own', () => {
+  it('stores nothing in the other one', async () => {
+    const options = { kind: sqlite, seconds: 1, rounds: 1, only: ['receivers-fan-out'], isApart: true };
+    const [{ attack, storedMb }] = (await hurtOneOfTwoTenants(options)) as [CaseFigures];
+    assert.match(attack, /\d+ x 200/);
+    // The attack stores 5 MB a second.
+    assert(storedMb < 1, `${storedMb} MB`);
   });
 });
 
