@@ -32,9 +32,9 @@ export function versionMismatch(noun = 'user group'): Problem {
   );
 }
 
-/** Reports that another change came between reading and changing the user group, in every attempt. */
-export function changedTooOften(): Problem {
-  return tooBusy('This user group is being changed too often. Retry later.');
+/** Reports that another change came between reading and changing, in every attempt. */
+export function changedTooOften(noun = 'user group'): Problem {
+  return tooBusy(`This ${noun} is being changed too often. Retry later.`);
 }
 
 /**

@@ -10,7 +10,7 @@ import { withoutTarget } from '../document/document.ts';
 import { callerOfAttempts, type EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { leaseId } from '../machinery/id-lease.ts';
-import { tooBusy } from '../refusals.ts';
+import { changedTooOften } from '../refusals.ts';
 import { newKeySet } from '../signing-key/key-set.ts';
 import {
   forgetEndpoint,
@@ -52,7 +52,7 @@ export async function applyConfig(
     if (body.configVersion !== null) throw configChanged();
     // Another call changed the configuration between the read and the write.
   }
-  throw tooBusy('The configuration is being changed too often. Retry later.');
+  throw changedTooOften('configuration');
 }
 
 async function documentChanges(

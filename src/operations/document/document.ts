@@ -24,7 +24,7 @@ import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
 import type { CpuQueue } from '../machinery/cpu-queue.ts';
-import { tooBusy, versionMismatch } from '../refusals.ts';
+import { changedTooOften, versionMismatch } from '../refusals.ts';
 import { callerOfAttempts, type EnvironmentConfig } from './environment-config.ts';
 
 export type DocumentContext = EventContext & Pick<Context, 'keyRing'>;
@@ -169,11 +169,7 @@ export async function putDocument(
     if (result !== 'version_mismatch') return result;
     // Another call created, changed or deleted a document between the read and the write.
   }
-  throw changedTooOften(definition);
-}
-
-function changedTooOften({ noun }: DocumentDefinition): Problem {
-  return tooBusy(`This ${noun} is being changed too often. Retry later.`);
+  throw changedTooOften(definition.noun);
 }
 
 /**
@@ -234,7 +230,7 @@ export async function deleteChecked(
     await check(reader, stored);
     if ((await deleteIfMet(context, reader, definition, id, { ifMatch: [tag] })) === 'deleted') return;
   }
-  throw changedTooOften(definition);
+  throw changedTooOften(definition.noun);
 }
 
 async function deleteIfMet(

@@ -181,8 +181,8 @@ async function configFor(
 const MAX_ATTEMPTS = 20;
 
 /**
- * Yields the caller for each attempt to change what depends on the configuration. Attempts after the first
- * see the configuration that made the previous one fail.
+ * Yields the caller for each attempt at what a change of the configuration makes fail. Attempts after the first see the
+ * configuration that made the previous one fail.
  */
 export function* callerOfAttempts(caller: Caller): Generator<Caller> {
   yield caller;

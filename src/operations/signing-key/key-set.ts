@@ -34,7 +34,7 @@ import { type DocumentContext, openSecret } from '../document/document.ts';
 import { callerOfAttempts, type EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { oncePer } from '../machinery/once-per.ts';
-import { tooBusy, versionMismatch } from '../refusals.ts';
+import { changedTooOften, versionMismatch } from '../refusals.ts';
 
 const NOUN = 'key set';
 
@@ -90,7 +90,7 @@ export async function ensureKeySet(context: KeySetContext, caller: Caller): Prom
     const created = keys && (await write(context, reader, onlyKeys(newIssuerId(caller), keys), null));
     if (created !== null) return created;
   }
-  throw changedTooOften();
+  throw changedTooOften(NOUN);
 }
 
 /** Returns a key set without earlier keys. */
@@ -145,7 +145,7 @@ export async function rotateKeySet(
     const rotated = await write(context, reader, change, stored.document);
     if (rotated !== null) return rotated;
   }
-  throw changedTooOften();
+  throw changedTooOften(NOUN);
 }
 
 interface Change extends KeySet {
@@ -222,8 +222,4 @@ export function findSigner(
 export function findVerifier({ keySet }: StoredKeySet, kid: string, now: number) {
   const key = publishedKeys(keySet, now).find((each) => each.kid === kid);
   return key === undefined ? null : { algorithm: key.algorithm, publicKey: publicKeyOf(key) };
-}
-
-function changedTooOften(): Problem {
-  return tooBusy('The signing keys are being changed too often. Retry later.');
 }
