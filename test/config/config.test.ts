@@ -398,6 +398,22 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal((await applied({ version: 1, schemas: {} }, '?prune=true')).changes.length, 1_000);
   });
 
+  it('causes at most 5,000 webhook deliveries', async () => {
+    const byId = (prefix: string, count: number, entry: object) =>
+      Object.fromEntries(Array.from({ length: count }, (_, id) => [`${prefix}${id}`, entry]));
+    const endpoint = { url: 'https://example.com/', event_types: ['schema.updated'] };
+    const webhook_endpoints = byId('w', 100, endpoint);
+    await applied({ version: 1, schemas: byId('s', 51, { name: 'Before' }), webhook_endpoints });
+    const { config_version } = await stored();
+    for (const query of ['', '?dry_run=true']) {
+      const refused = await apply({ version: 1, schemas: byId('s', 51, { name: 'After' }) }, query);
+      assertProblem(refused, 'limit_reached');
+      assert.match(refused.json.detail, /cause 5100 webhook deliveries/);
+    }
+    assert.equal((await stored()).config_version, config_version);
+    assert.equal((await applied({ version: 1, schemas: {} }, '?prune=true')).changes.length, 51);
+  });
+
   it('is not read or deleted as a whole if it has more than 1 MiB, nor stored with larger defaults than resolve returns', async () => {
     const attributes = { note: 'x'.repeat(16_000) };
     const sources = Object.fromEntries(

@@ -319,6 +319,28 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     assert.equal((await call('GET', '/v1/user-groups/m-1')).status, 200);
   });
 
+  it('moves fewer reserved data sources if many webhook endpoints receive their events', async () => {
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'many-receivers' });
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token });
+    const byId = (prefix: string, count: number, entry: object) =>
+      Object.fromEntries(Array.from({ length: count }, (_, id) => [`${prefix}-${id}`, entry]));
+    await call('GET', '/api/user', { user_group_id: 'm-1', name: 'M' });
+    const endpoint = { url: 'https://example.com/', event_types: ['data_source.updated'] };
+    const config = {
+      version: 1,
+      schemas: { s: { name: 'S' } },
+      data_sources: byId('d', 51, { name: 'D', schema_id: 's', user_group_id: 'm-1' }),
+      webhook_endpoints: byId('w', 100, endpoint),
+    };
+    const applied = await call('PUT', '/v1/config', config);
+    assert.equal(applied.status, 200, applied.text);
+    const refused = await call('POST', '/v1/user-groups/m-1/rename', { user_group_id: 'm-2' });
+    assertProblem(refused, 'limit_reached');
+    assert.match(refused.json.detail, /at most 50 while 100 webhook endpoints receive data_source\.updated/);
+    assert.equal((await call('GET', '/v1/user-groups/m-1')).status, 200);
+  });
+
   it('keeps the token if the new id has the same bucket', async () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => `bucket-${index}`);
     const byBucket = Map.groupBy(ids, (id) => computeBucket(1, 'Customer', id));

@@ -2,7 +2,6 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { ConfigBody } from '../../domain/config/config.ts';
 import type { ConfigPlan } from '../../domain/config/config-plan.ts';
 import { type DocumentKey, nextVersion } from '../../domain/document.ts';
-import type { EventType } from '../../domain/event/event.ts';
 import { tenantOf } from '../../domain/tenant.ts';
 import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { DocumentChange } from '../../store/port.ts';
@@ -18,7 +17,7 @@ import {
   recordHealth,
   unlessUnavailable,
 } from '../webhook-endpoint/webhook-endpoint.ts';
-import { type ConfigOptions, configChanged, type Draft, draftConfig } from './plan.ts';
+import { type ConfigOptions, configChanged, type Draft, draftConfig, eventTypeOf } from './plan.ts';
 import type { ConfigContext } from './prepare.ts';
 
 /**
@@ -68,10 +67,9 @@ async function documentChanges(
 }
 
 async function documentChange(context: ConfigContext, caller: Caller, draft: Draft): Promise<DocumentChange> {
-  const { key, stored, prepared, change } = draft;
-  const { kind, id } = key;
+  const { key, stored, prepared } = draft;
   const now = context.clock();
-  const event = await newEvent(context, caller, `${kind}.${change.action}d` as EventType, id);
+  const event = await newEvent(context, caller, eventTypeOf(draft), key.id);
   if (prepared === null) return { before: stored, after: null, event: withoutTarget(event) };
   const body = prepared.numbered?.(await leaseId(context.store, 'data_source_id')) ?? prepared.text;
   const after = nextVersion(key, stored, { body, secret: prepared.secret, now });

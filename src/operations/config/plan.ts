@@ -16,6 +16,7 @@ import {
   planBytes,
 } from '../../domain/config/config-plan.ts';
 import { type Document, type DocumentKey, documentTotal, exceededTotal } from '../../domain/document.ts';
+import type { EventType } from '../../domain/event/event.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { refuseFields } from '../../domain/request-body.ts';
 import { Problem, type Violation } from '../../problem.ts';
@@ -27,6 +28,11 @@ import { ENTRY_BYTES, sectionDocuments } from './read.ts';
 
 /** Maximum number of documents that one HTTP call changes. */
 export const MAX_CONFIG_CHANGES = 1_000;
+/**
+ * Maximum number of webhook deliveries that one HTTP call causes: each takes as long as a third of a change, and all
+ * are in one transaction, during which other writes wait.
+ */
+export const MAX_CONFIG_DELIVERIES = 5_000;
 /** Remedy for a configuration that is too large for a call. */
 export const SEND_LESS =
   'Send fewer entries at a time, or run user-group-service config apply on the database.';
@@ -38,6 +44,8 @@ export interface ConfigOptions {
   dryRun: boolean;
   /** No limit if absent. */
   maxChanges?: number;
+  /** No limit if absent. */
+  maxDeliveries?: number;
   /** Maximum size of the entries and ids of the plan; no limit if absent. */
   maxBytes?: number;
 }
@@ -61,7 +69,12 @@ export async function draftConfig(
   context: ConfigContext,
   caller: Caller,
   { sections, configVersion }: ConfigBody,
-  { prune, maxChanges = Infinity, maxBytes = Infinity }: Omit<ConfigOptions, 'dryRun'>,
+  {
+    prune,
+    maxChanges = Infinity,
+    maxDeliveries = Infinity,
+    maxBytes = Infinity,
+  }: Omit<ConfigOptions, 'dryRun'>,
 ): Promise<DraftedPlan> {
   const config = await context.configs.of(context.store, caller);
   if (configVersion !== null && configVersion !== config.version) throw configChanged();
@@ -96,12 +109,24 @@ export async function draftConfig(
   for (const entry of kept) count(entry);
   refuseFields(errors);
   if (drafts.length > maxChanges) throw tooManyChanges(drafts.length, maxChanges);
+  const deliveries = context.eventRetentionDays === 0 ? 0 : countDeliveries(config, drafts);
+  if (deliveries > maxDeliveries) throw tooManyDeliveries(deliveries, maxDeliveries);
   refuseLimits(config, drafts);
   return {
     config,
     drafts,
     plan: { version: config.version, changes: drafts.map(({ change }) => change), kept },
   };
+}
+
+export function eventTypeOf({ key, change }: Draft): EventType {
+  return `${key.kind}.${change.action}d` as EventType;
+}
+
+/** Counts the webhook deliveries of the events of all drafts. */
+function countDeliveries(config: EnvironmentConfig, drafts: readonly Draft[]): number {
+  const byType = Map.groupBy(drafts, eventTypeOf);
+  return [...byType].reduce((sum, [type, { length }]) => sum + length * config.endpointsFor(type).length, 0);
 }
 
 function keptEntries(config: EnvironmentConfig, sections: ConfigBody['sections']): KeptEntry[] {
@@ -175,5 +200,12 @@ function tooManyChanges(count: number, max: number): Problem {
   return new Problem(
     'limit_reached',
     `The configuration differs in ${count} entries, and one call changes at most ${max}. ${SEND_LESS}`,
+  );
+}
+
+function tooManyDeliveries(count: number, max: number): Problem {
+  return new Problem(
+    'limit_reached',
+    `The changes cause ${count} webhook deliveries, one for each endpoint that receives an event, and one call causes at most ${max}. ${SEND_LESS}`,
   );
 }

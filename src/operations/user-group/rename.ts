@@ -9,7 +9,7 @@ import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { DocumentChange, UserGroupRename } from '../../store/port.ts';
 import { reservedInstead } from '../catalogue/catalogue.ts';
-import { MAX_CONFIG_CHANGES } from '../config/plan.ts';
+import { MAX_CONFIG_CHANGES, MAX_CONFIG_DELIVERIES } from '../config/plan.ts';
 import { type OpenUserGroup, openToken } from '../context.ts';
 import type { DocumentContext } from '../document/document.ts';
 import { callerOfAttempts } from '../document/environment-config.ts';
@@ -124,17 +124,21 @@ async function moveReservations(
     const after = nextVersion(before, before, { body, now: clock() });
     changes.push({ before, after, event });
   }
-  if (changes.length > MAX_CONFIG_CHANGES) throw tooManyReservations(changes.length);
+  const endpoints = changes[0]?.event?.endpoints.length ?? 0;
+  const max = Math.min(MAX_CONFIG_CHANGES, Math.floor(MAX_CONFIG_DELIVERIES / endpoints));
+  if (changes.length > max) throw tooManyReservations(changes.length, max, endpoints);
   return { tenant: tenantOf(caller), version: config.version, changes };
 }
 
 /**
- * Limits the reservations, because all are changed and recorded in one transaction, during which other writes
- * wait.
+ * Limits the reservations, because all are changed, recorded and delivered in one transaction, during which other
+ * writes wait.
  */
-function tooManyReservations(count: number): Problem {
+function tooManyReservations(count: number, max: number, endpoints: number): Problem {
+  const why =
+    max < MAX_CONFIG_CHANGES ? ` while ${endpoints} webhook endpoints receive data_source.updated` : '';
   return new Problem(
     'limit_reached',
-    `${count} data sources are reserved for this user group, and a rename moves at most ${MAX_CONFIG_CHANGES}. Release or delete some first.`,
+    `${count} data sources are reserved for this user group, and a rename moves at most ${max}${why}. Release or delete some first.`,
   );
 }

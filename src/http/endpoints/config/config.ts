@@ -1,7 +1,7 @@
 import { CONFIG_FORMAT, configBody, configFields } from '../../../domain/config/config.ts';
 import { planTexts } from '../../../domain/config/config-plan.ts';
 import { applyConfig } from '../../../operations/config/apply.ts';
-import { MAX_CONFIG_CHANGES } from '../../../operations/config/plan.ts';
+import { MAX_CONFIG_CHANGES, MAX_CONFIG_DELIVERIES } from '../../../operations/config/plan.ts';
 import { MAX_CONFIG_BYTES, readConfig as read } from '../../../operations/config/read.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -104,6 +104,7 @@ export const putConfig = endpoint({
     const plan = await applyConfig(context, caller, body, {
       ...query,
       maxChanges: MAX_CONFIG_CHANGES,
+      maxDeliveries: MAX_CONFIG_DELIVERIES,
       maxBytes: MAX_CONFIG_BYTES,
     });
     const { changes, kept, config_version } = planTexts(plan);
@@ -117,8 +118,8 @@ export const putConfig = endpoint({
       'sent stay as they are. Entries of a sent section that were not sent stay too, and are listed in `kept`, unless ' +
       '`prune` is true. The same configuration a second time changes nothing and records no event.\n\nAn entry has the ' +
       'fields of the body of its own `PUT`; an integration without `secret` keeps the stored one. With `config_version` of ' +
-      `an earlier response, the call is refused if the configuration has changed since. At most ${MAX_CONFIG_CHANGES} changes, and ` +
-      `${MAX_CONFIG_BYTES} bytes of entries in the response.`,
+      `an earlier response, the call is refused if the configuration has changed since. At most ${MAX_CONFIG_CHANGES} changes, ` +
+      `${MAX_CONFIG_DELIVERIES} webhook deliveries of their events, and ${MAX_CONFIG_BYTES} bytes of entries in the response.`,
     requests: { catalogue: { summary: 'A catalogue', value: example } },
     responses: {
       200: {
