@@ -24,7 +24,8 @@ export async function* pagesOfList<Page extends { nextCursor: string | null }>(
   }
 }
 
-const BATCH = 1_000;
+/** Rows that SQLite changes in a few milliseconds. */
+const BATCH = 250;
 
 /**
  * Changes rows in small transactions; `change` returns how many it has changed. Returns whether none is left.

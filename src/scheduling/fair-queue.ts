@@ -4,13 +4,6 @@
 /** Stands for all callers whose tenant is not known: together they have the share of one. */
 export const UNKNOWN_TENANT = 0;
 
-/** Returns the items in the order in which their tenants take turns. */
-export function inTurns<Item extends { tenant: number }>(items: readonly Item[]): Item[] {
-  const queue = new FairQueue<Item>();
-  for (const item of items) queue.push(item.tenant, item);
-  return Array.from(items, () => queue.shift()!);
-}
-
 export class FairQueue<Item> {
   /** Queues in the order in which their tenants are served next. None is empty. */
   readonly #queues = new Map<number, Item[]>();

@@ -89,8 +89,8 @@ function waitMs(batcher: AnyBatcher, { queued, oldestWaitMs }: QueuePart = batch
 }
 
 /** Estimated wait behind batches that were cut; 0 if the last ones were not. */
-function cutWaitMs({ limits }: AnyBatcher, { queued, averageCutItemMs }: QueuePart): number {
-  return (queued * averageCutItemMs) / limits.maxInFlight;
+function cutWaitMs({ limits }: AnyBatcher, { cutMs }: QueuePart): number {
+  return cutMs / limits.maxInFlight;
 }
 
 /** While there is other work, lists pause this many times as long as they kept the event loop busy. */

@@ -1,8 +1,9 @@
 // Batching: items submitted in the same turn of the event loop run together, as one statement or one transaction.
 // A lone item is a batch of one and is sent in the same turn. While more items wait than fit into a batch, tenants take
-// turns. What an item means, and whether to accept it (admission.ts), is decided elsewhere.
+// turns by what their items cost. What an item means, and whether to accept it (admission.ts), is decided elsewhere.
 
-import { inTurns, UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import { FairTurns } from '../scheduling/fair-turns.ts';
 import type { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { StartedTooLate, StoreUnavailable } from './port.ts';
@@ -36,11 +37,8 @@ export interface QueuePart {
   queued: number;
   /** How long the first item has waited; 0 if there is none. */
   oldestWaitMs: number;
-  /**
-   * Duration per item of batches that were cut: an exponentially weighted average in which other batches
-   * count as 0. Reset to 0 when the queue is empty.
-   */
-  averageCutItemMs: number;
+  /** Expected duration of the batches of these items as far as they are cut; 0 if the last ones were not. */
+  cutMs: number;
 }
 
 /** Called when a batch is done, or has failed. */
@@ -77,6 +75,10 @@ interface Entry<Item, Result> {
   /** See `countCharacters`. */
   characters: number;
   tenant: number;
+  /** Share of a batch that the item takes, in characters: a small one takes time too. */
+  cost: number;
+  /** See `FairTurns`. */
+  start: number;
   submittedAt: number;
   startBy: number;
   resolve: (result: Result) => void;
@@ -118,11 +120,16 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   /** Average size of a tenant's results as `countInResult` returns it; absent if it is small. */
   readonly #resultCharacters = new Map<number, number>();
   #queue: Entry<Item, Result>[] = [];
+  readonly #turns = new FairTurns();
   #inFlight = 0;
   /** Names of what the batches in flight are changing. */
   readonly #changing = new Set<string>();
   #averageRunMs = 0;
-  #averageCutItemMs = 0;
+  /**
+   * Duration of batches that were cut, per cost: an exponentially weighted average in which other batches count as
+   * 0. Reset to 0 when the queue is empty.
+   */
+  #averageCutMs = 0;
   #scheduledFlush: NodeJS.Immediate | NodeJS.Timeout | null = null;
   #isYielding = false;
   /** Whether every waiting item changes something that a batch in flight is changing. */
@@ -168,24 +175,31 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     return this.#averageRunMs;
   }
 
-  get averageCutItemMs(): number {
-    return this.#averageCutItemMs;
+  get cutMs(): number {
+    return this.#averageCutMs === 0 ? 0 : this.#averageCutMs * costOf(this.#queue);
   }
 
   /** Part of the queue that one more item of the tenant would wait for, given that tenants take turns. */
   tenantQueue(tenant: number): QueuePart {
-    const counts = new Map<number, number>();
-    for (const entry of this.#queue) counts.set(entry.tenant, (counts.get(entry.tenant) ?? 0) + 1);
-    const own = counts.get(tenant) ?? 0;
+    const ofTenants = Map.groupBy(this.#queue, (entry) => entry.tenant);
+    const ownItems = ofTenants.get(tenant) ?? [];
+    const own = ownItems.length;
+    const ownCost = costOf(ownItems);
     let queued = 0;
-    for (const count of counts.values()) queued += Math.min(count, own + 1);
-    const first = this.#queue.find((entry) => entry.tenant === tenant);
-    // A tenant with fewer items than average does not cause batches to be cut.
-    const isSmall = own * counts.size < this.#queue.length;
+    let cost = 0;
+    let costAhead = 0;
+    for (const items of ofTenants.values()) {
+      const each = costOf(items);
+      queued += Math.min(items.length, own + 1);
+      cost += each;
+      costAhead += Math.min(each, ownCost);
+    }
+    // A tenant whose items cost less than average does not cause batches to be cut.
+    const isSmall = ownCost * ofTenants.size < cost;
     return {
       queued,
-      oldestWaitMs: first === undefined ? 0 : performance.now() - first.submittedAt,
-      averageCutItemMs: isSmall ? 0 : this.#averageCutItemMs,
+      oldestWaitMs: own === 0 ? 0 : performance.now() - ownItems[0]!.submittedAt,
+      cutMs: isSmall ? 0 : this.#averageCutMs * costAhead,
     };
   }
 
@@ -195,7 +209,11 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       const changed = this.#changedBy?.(item);
       const characters = this.#options.countCharacters?.(item) ?? 0;
       const submittedAt = performance.now();
-      const entry = { item, changed, characters, tenant, submittedAt, startBy, resolve, reject };
+      if (this.#queue.length + this.#inFlight === 0) this.#turns.reset();
+      const cost = SMALL_RESULT_CHARACTERS + this.#estimateCharacters({ characters, tenant });
+      const start = isUrgent ? 0 : this.#turns.add(tenant, cost);
+      const timing = { cost, start, submittedAt, startBy };
+      const entry = { item, changed, characters, tenant, ...timing, resolve, reject };
       if (isUrgent) this.#queue.unshift(entry);
       else this.#queue.push(entry);
       this.#publishLength();
@@ -255,13 +273,20 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   /** Takes the next items that may run, tenants in turn; with `isOfOneKind`, all of the first one's kind. */
   #dequeue(): { taken: Entry<Item, Result>[]; isCut: boolean } {
     const { maxBatch, isOfOneKind } = this.limits;
-    if (this.#isCut || !this.#isOneBatch()) this.#queue = inTurns(this.#queue);
+    if (isOfOneKind || this.#isCut || !this.#isOneBatch())
+      this.#queue.sort((entry, other) => entry.start - other.start);
     const taken: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];
     const maxCharacters = this.#maxCharacters;
     let characters = 0;
     for (const entry of this.#queue) {
       if (taken.length === maxBatch || characters >= maxCharacters) break;
+      const added = this.#estimateCharacters(entry);
+      // An item that is too large for a batch gets one of its own: no other item has to wait for it to end.
+      if (taken.length > 0 && added >= maxCharacters) {
+        characters = maxCharacters;
+        break;
+      }
       const { item, changed } = entry;
       const first = taken[0] ?? entry;
       const isBeingChanged = changed !== undefined && this.#changing.has(changed);
@@ -269,8 +294,9 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
         skipped.push(entry);
         continue;
       }
-      characters += this.#estimateCharacters(entry);
+      characters += added;
       taken.push(entry);
+      this.#turns.serve(entry.start);
     }
     const rest = this.#queue.slice(taken.length + skipped.length);
     this.#queue = skipped.concat(rest);
@@ -286,7 +312,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     return characters < this.#maxCharacters;
   }
 
-  #estimateCharacters({ characters, tenant }: Entry<Item, Result>): number {
+  #estimateCharacters({ characters, tenant }: Pick<Entry<Item, Result>, 'characters' | 'tenant'>): number {
     return Math.max(characters, this.#resultCharacters.get(tenant) ?? 0);
   }
 
@@ -310,7 +336,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       results = running instanceof Promise ? await running : running;
     } catch (error) {
       await this.#runIndividually(batch, error);
-      this.#batchDone(batch.length, run);
+      this.#batchDone(batch, run);
       return;
     }
     const unanswered = batch.splice(results.length);
@@ -319,7 +345,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     this.#publishLength();
     const isPartial = unanswered.length > 0;
     run.isCut ||= isPartial;
-    this.#batchDone(batch.length, run, isPartial);
+    this.#batchDone(batch, run, isPartial);
     for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
   }
 
@@ -336,17 +362,21 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     }
   }
 
-  #batchDone(items: number, { startedAt, coolDown, changed, isCut }: Run, isPartial = false): void {
+  #batchDone(
+    batch: readonly Entry<Item, Result>[],
+    { startedAt, coolDown, changed, isCut }: Run,
+    isPartial = false,
+  ): void {
     this.#inFlight--;
     for (const name of changed) this.#changing.delete(name);
     this.#isBlocked = false;
     this.#isCut = isCut;
     const durationMs = performance.now() - startedAt;
     this.#averageRunMs += (durationMs - this.#averageRunMs) * NEWEST_WEIGHT;
-    const cutItemMs = isCut ? durationMs / items : 0;
-    if (this.#queue.length === 0) this.#averageCutItemMs = 0;
-    else this.#averageCutItemMs += (cutItemMs - this.#averageCutItemMs) * NEWEST_WEIGHT;
-    this.#options.observer?.(items, durationMs);
+    const cutMs = isCut ? durationMs / costOf(batch) : 0;
+    if (this.#queue.length === 0) this.#averageCutMs = 0;
+    else this.#averageCutMs += (cutMs - this.#averageCutMs) * NEWEST_WEIGHT;
+    this.#options.observer?.(batch.length, durationMs);
     if (coolDown) {
       coolDown(() => {
         this.#cancelFlush();
@@ -386,6 +416,10 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       }
     }
   }
+}
+
+function costOf(entries: readonly { cost: number }[]): number {
+  return entries.reduce((sum, { cost }) => sum + cost, 0);
 }
 
 /** Rejects entries that are too late to start; returns the others. */

@@ -80,11 +80,14 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
 /** Characters of JSON that take as long to store as one webhook delivery. */
 const DELIVERY_CHARACTERS = 2_048;
 
+const CHANGES_OF_DELIVERIES = ['retryFailedDeliveries', 'cancelDeliveries', 'deleteDeliveries'] as const;
+
 /** The same for the round trips of a command that runs by itself: the whole batch waits for them. */
 const SINGLE_CHARACTERS = 65_536;
 
-/** Characters of JSON in a command, counting a delivery of its event to each webhook endpoint. */
+/** Characters of JSON in a command, counting each delivery that it writes: one of its event to each webhook endpoint. */
 function countCharacters(command: Command): number {
+  if (changesDeliveries(command)) return command.limit * DELIVERY_CHARACTERS;
   if ('changes' in command) return countInChanges(command.changes);
   const inValues = 'properties' in command ? valuesLength(command) : 0;
   const inBody = 'body' in command ? command.body.length : 0;
@@ -98,6 +101,10 @@ function countInChanges(changes: readonly DocumentChange[]): number {
       sum + (before?.body.length ?? 0) + (after?.body.length ?? 0) + countInDeliveries({ event }),
     0,
   );
+}
+
+function changesDeliveries(command: Command): command is Command<(typeof CHANGES_OF_DELIVERIES)[number]> {
+  return (CHANGES_OF_DELIVERIES as readonly string[]).includes(command.kind);
 }
 
 function countInDeliveries({ event }: Recorded): number {
@@ -256,15 +263,16 @@ export class BatchingStore {
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
     // The write makes it stale.
     this.#prefetched = null;
-    // Every create waits for a lease of ids.
-    const isUrgent = command.kind === 'leaseIds';
+    // Every create waits for a lease of these ids.
+    const sent: Command = command as Command;
+    const isUrgent = sent.kind === 'leaseIds' && sent.sequence === 'team_id';
     const { writes } = this.#batchers;
-    const written = writes.submit(command as Command, {
+    const written = writes.submit(sent, {
       startBy: this.#startBy,
       isUrgent,
       tenant: this.#tenant,
     });
-    const committed = this.#batchers.onWrite?.(command as Command);
+    const committed = this.#batchers.onWrite?.(sent);
     if (committed) written.then(committed, () => {});
     return written as Promise<CommandResult<Kind>>;
   }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { Batcher } from '../../src/store/batcher.ts';
 
@@ -100,7 +100,7 @@ describe('A batch', () => {
     await Promise.all([...first, ...many, submit(2, 200), submit(2, 201)]);
     assert.deepEqual(batches.slice(0, 2), [
       [0, 1, 2, 3],
-      [100, 200, 101, 201],
+      [200, 100, 201, 101],
     ]);
   });
 
@@ -117,6 +117,49 @@ describe('A batch', () => {
     ]);
   });
 
+  it('has all small items of a tenant before the next large one of another, which gets a batch of its own', async () => {
+    const { batches, all, endNext } = behindLarge();
+    while (batches.length < 4) await endNext();
+    await endNext();
+    await Promise.all(all);
+    assert.deepEqual(batches, [[100], items.map(({ value }) => value), [101], [102]]);
+  });
+
+  it('is not expected to be late by a tenant with many small items because of large ones of another', async () => {
+    const { batcher, batches, all, endNext } = behindLarge();
+    await nextTurn();
+    await setTimeout(50);
+    await endNext();
+    assert.ok(batcher.tenantQueue(1).cutMs > 10);
+    assert.ok(batcher.tenantQueue(2).cutMs < 0.1);
+    while (batches.length < 4) await endNext();
+    await endNext();
+    await Promise.all(all);
+  });
+
+  /** Submits large items of one tenant and, while the first one runs, small ones of another. */
+  function behindLarge() {
+    const batches: number[][] = [];
+    let end = (): void => {};
+    const run = (batch: Item[]): Promise<number[]> => {
+      const values = batch.map(({ value }) => value);
+      batches.push(values);
+      return new Promise((resolve) => (end = () => resolve(values)));
+    };
+    const endNext = async (): Promise<void> => {
+      await nextTurn();
+      end();
+      await nextTurn();
+    };
+    const countCharacters = ({ value }: Item) => (value < 100 ? 100 : 10_000_000);
+    const batcher = new Batcher(run, LIMITS, { countCharacters });
+    const large = [100, 101, 102].map((value) =>
+      batcher.submit({ kind: 'item', value }, { ...NEVER, tenant: 1 }),
+    );
+    const small = nextTurn().then(() => items.map((item) => batcher.submit(item, { ...NEVER, tenant: 2 })));
+    return { batcher, batches, endNext, all: [...large, small] };
+  }
+
   it('has the items of tenants in turn while fewer of them are run than it has', async () => {
     const batches: number[][] = [];
     const run = (batch: Item[]): number[] => {
@@ -127,7 +170,19 @@ describe('A batch', () => {
     const submit = (tenant: number, value: number) =>
       batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
     await Promise.all([...[100, 101, 102, 103].map((value) => submit(1, value)), submit(2, 200)]);
-    assert.deepEqual(batches, [[100, 101], [102, 200], [103]]);
+    assert.deepEqual(batches, [[100, 101], [200, 102], [103]]);
+  });
+
+  it('has the items of tenants in turn if it may have only one kind of them', async () => {
+    const batches: number[][] = [];
+    const run = async (batch: { kind: number; value: number }[]): Promise<number[]> => {
+      batches.push(batch.map(({ value }) => value));
+      return batches.at(-1)!;
+    };
+    const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true });
+    const kinds = [0, 1, 2, 3].map((kind) => batcher.submit({ kind, value: kind }, { ...NEVER, tenant: 1 }));
+    await Promise.all([...kinds, batcher.submit({ kind: 4, value: 4 }, { ...NEVER, tenant: 2 })]);
+    assert.deepEqual(batches, [[0], [4], [1], [2], [3]]);
   });
 
   it('does not run beside another one that changes the same thing, and lets the others go ahead', async () => {

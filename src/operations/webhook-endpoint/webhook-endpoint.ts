@@ -55,7 +55,7 @@ const MAX_REDELIVERED = 1_000;
 /** Maximum up to which pending deliveries of an endpoint are counted. */
 export const MAX_COUNTED = 1_000;
 /** Maximum number of batches of deliveries that one call deletes; retention deletes the others. */
-const MAX_DELETIONS = 10;
+const MAX_DELETIONS = 40;
 
 type WebhookContext = DocumentContext & Pick<Context, 'allowsPrivateWebhooks'>;
 
