@@ -16,7 +16,7 @@ export interface ImportSettings {
 /** User group of the target. */
 export interface ExistingUserGroup {
   id: string;
-  /** When it was created, changed or renamed last; milliseconds since 1970. */
+  /** When it was created, changed or renamed last, by the clock that dates the file; milliseconds since 1970. */
   updatedAt: number;
   version: VersionTag;
 }

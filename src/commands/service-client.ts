@@ -16,6 +16,8 @@ const MAX_LEVELS = 80;
 export const MAX_MEMBERS = 2_000_000;
 const MAX_RETRIES = 5;
 const MAX_PAUSE_SECONDS = 30;
+/** Difference of clocks that is not corrected: the service dates its responses in whole seconds. */
+const CLOCK_TOLERANCE_MS = 2_000;
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 /**
  * Statuses of a service that is busy or restarts, and of a proxy that does not reach it. To repeat a request that
@@ -44,6 +46,7 @@ interface ServiceRequest {
 export class ServiceClient {
   readonly #url: string;
   readonly #token: string;
+  #clockBehindMs = 0;
 
   /** Throws `UsageError`. */
   constructor(url: string, permission: Permission) {
@@ -58,6 +61,11 @@ export class ServiceClient {
     parseServiceUrl(url);
     this.#url = url.replace(/\/+$/, '');
     this.#token = token;
+  }
+
+  /** How far the clock of the service may be behind that of this machine; 0 unless its last response shows that it is. */
+  get clockBehindMs(): number {
+    return this.#clockBehindMs;
   }
 
   /** Returns the body of a success. Throws `ServiceRefused`. */
@@ -88,7 +96,9 @@ export class ServiceClient {
   /** Retries after a transient failure. Throws `ServiceRefused` if the service does not respond. */
   async call(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
     for (let retry = 0; ; retry++) {
+      const sentAt = Date.now();
       const response = await this.#send(method, path, request);
+      this.#clockBehindMs = clockBehindMs(response, sentAt);
       if (!TRANSIENT.includes(response.status) || retry === MAX_RETRIES) return this.#read(response);
       // An overloaded service may close the connection before the end of its response.
       await response.body?.cancel().catch(() => {});
@@ -169,6 +179,11 @@ function problemIn(body: ServiceObject): ServiceProblem {
     detail: body.string('detail'),
     errors: errors.map((each) => ({ pointer: each.string('pointer'), detail: each.string('detail') })),
   };
+}
+
+function clockBehindMs({ headers }: Response, sentAt: number): number {
+  const date = Date.parse(headers.get('date') ?? '');
+  return sentAt - date > CLOCK_TOLERANCE_MS ? Date.now() - date : 0;
 }
 
 function pauseMs({ headers }: Response, retry: number): number {

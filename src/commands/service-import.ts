@@ -57,7 +57,7 @@ export class ServiceTarget implements ImportTarget {
     for await (const groups of this.#client.pages('/v1/user-groups', 'user_groups'))
       yield groups.map((group) => ({
         id: group.string('provided_id'),
-        updatedAt: Date.parse(group.string('updated_at')),
+        updatedAt: Date.parse(group.string('updated_at')) + this.#client.clockBehindMs,
         version: versionTag({ teamId: group.number('team_id'), version: group.number('version') }),
       }));
   }

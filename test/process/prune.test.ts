@@ -261,6 +261,33 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.match(stdout, /, deleted: 0; kept, because they are newer than the file: 1\.\n$/);
   });
 
+  it('keeps the groups that are newer than the file, if the clock of the service is behind', async () => {
+    const file = folder.join('customers.ndjson');
+    const listedAt = Date.now();
+    writeFileSync(file, listed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    await call('POST', '/v1/user-groups', { user_group_id: 'newer', name: 'N' });
+    const hour = 3_600_000;
+    utimesSync(file, (listedAt + hour) / 1_000, (listedAt + hour) / 1_000);
+    const clock = `const now = Date.now; Date.now = () => now() + ${hour}`;
+    const env = {
+      UGS_API_TOKEN: site.token,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+    };
+    const importArgs = [
+      'import',
+      file,
+      '--update',
+      '--prune',
+      '--max-delete',
+      '1',
+      '--url',
+      site.service.url,
+    ];
+    const { stdout, stderr } = await run(folder, importArgs, { env });
+    assert.match(stdout, /, deleted: 0; kept, because they are newer than the file: \d+\.\n$/, stderr);
+    assert.ok((await ids()).includes('newer'));
+  });
+
   for (const [target, count] of [
     ['the database', 3_000],
     ['the service', 300],
