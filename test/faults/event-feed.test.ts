@@ -333,6 +333,18 @@ describe('The feed of events on PostgreSQL', () => {
     }
   });
 
+  it('keeps positions in order after a restore into a physical copy of the cluster', async () => {
+    await service.get({ user_group_id: 'copied', name: 'N' });
+    // Simulates rows from the original, which has the same identifier and has run far more transactions since.
+    await runSql(service.database, `update events set position = position + ${2 ** 40}`);
+    await service.restart();
+    await service.get({ user_group_id: 'after the copy', name: 'N' });
+    assert.deepEqual(
+      await runSql(service.database, 'select target_id from events order by position desc limit 1'),
+      [{ target_id: 'after the copy' }],
+    );
+  });
+
   it('needs no privilege to read the identifier of the cluster', async () => {
     const other = await TestService.start(postgres);
     const { pathname } = new URL(other.database.url);
