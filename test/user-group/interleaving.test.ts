@@ -13,6 +13,7 @@ import { rotateApiToken } from '../../src/operations/api-token/api-token.ts';
 import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { OtherKeyInUse, reencryptTokens } from '../../src/operations/database/reencrypt.ts';
+import { listEvents } from '../../src/operations/event/list.ts';
 import { deleteUserGroup } from '../../src/operations/user-group/delete.ts';
 import { HistoryErasures } from '../../src/operations/user-group/erase-history.ts';
 import {
@@ -26,6 +27,7 @@ import { patchUserGroup } from '../../src/operations/user-group/patch.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { revealToken } from '../../src/operations/user-group/reveal-token.ts';
 import { rotateToken } from '../../src/operations/user-group/rotate.ts';
+import type { Query } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { intercept } from '../support/intercept.ts';
 import { TestService } from '../support/service.ts';
@@ -326,6 +328,30 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     await assert.rejects(erasures.run(broken, stored), /unreachable/);
     assert.ok((await erasures.run(store, stored)) > 0);
   });
+
+  for (const order of ['newest', 'oldest'] as const)
+    it(`a history, ${order} first, has no events of another group that gets the id meanwhile`, async () => {
+      const id = `${order} first`;
+      await create(id);
+      const { context } = service.app;
+      let isReplaced = false;
+      const replace = async () => {
+        isReplaced = true;
+        const path = `/v1/user-groups/${encodeURIComponent(id)}/rename`;
+        await service.call('POST', path, { user_group_id: `${id}, renamed` });
+        await create(id);
+      };
+      const read = async (query: Query) => {
+        if (query.kind === 'listEvents' && !isReplaced) await replace();
+        return context.store.read(query);
+      };
+      const store = new Proxy(context.store, {
+        get: (target, name) => (name === 'read' ? read : Reflect.get(target, name)),
+      });
+      const target = { type: 'user_group', id } as const;
+      const { events } = await listEvents({ ...context, store }, caller, { order, limit: 10, target });
+      assert.equal(events.filter(({ type }) => type === 'user_group.created').length, 1);
+    });
 
   it('a filtered list leaves out a group that no longer meets the filter', async () => {
     await create('suspended meanwhile');

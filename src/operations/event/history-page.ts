@@ -4,9 +4,11 @@
 
 import { type ListPosition, START } from '../../domain/event/cursor.ts';
 import type { EventTarget, StoredEvent } from '../../domain/event/event.ts';
+import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { EventSearch } from '../../store/port.ts';
+import { changedTooOften } from '../refusals.ts';
 import {
   earlierParts,
   findLastRename,
@@ -38,13 +40,33 @@ interface Interruption {
   continueAt: PartEnd | null;
 }
 
+/** Each attempt fails only if the group with the id is renamed, or another group to it, while the page is read. */
+const MAX_ATTEMPTS = 20;
+
 export async function readHistoryPage(
   store: BatchingStore,
   target: EventTarget,
   search: ListSearch,
 ): Promise<ListedEvents> {
+  const find = () => findLastRename(store, search.tenant, newestEnd(target.id));
+  let rename = await find();
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const page = await readPage(store, target, search, rename);
+    const last = await find();
+    if (last?.position === rename?.position) return page;
+    // The page may have events of two groups.
+    rename = last;
+  }
+  throw changedTooOften();
+}
+
+async function readPage(
+  store: BatchingStore,
+  target: EventTarget,
+  search: ListSearch,
+  rename: Rename | null,
+): Promise<ListedEvents> {
   const { tenant, order, after } = search;
-  const rename = await findLastRename(store, tenant, newestEnd(target.id));
   const lastRename = rename?.direction === 'from' ? rename.position : null;
   // If the last rename of the id differs, the id has another history.
   const isSame = after?.place !== undefined && after.place.lastRename === lastRename;
