@@ -2,11 +2,12 @@
 // request.
 
 import assert from 'node:assert/strict';
-import { before, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '../../src/domain/api-token.ts';
 import type { Document } from '../../src/domain/document.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
@@ -18,6 +19,9 @@ import { TestService } from '../support/service.ts';
 const PAGES = 8;
 const CREATIONS = 64;
 const ENVIRONMENTS = 10_000;
+const [SMALL, LARGE] = [1, 2];
+/** Of all configurations in memory. */
+const MAX_CHARACTERS = 256 * 1024 * 1024;
 
 describeOnEachDatabase('A large configuration', (kind) => {
   const service = TestService.of(kind);
@@ -69,18 +73,71 @@ describeOnEachDatabase('A large configuration', (kind) => {
   });
 });
 
-it(`The configurations of ${ENVIRONMENTS} environments stay in memory`, async () => {
-  let reads = 0;
+/** Stands for the store: `read` returns the configuration of a workspace at the time of the query. */
+function storeWith(read: (workspaceId: number) => Promise<StoredConfig>): BatchingStore {
   const store = {
-    read: async () => ({ version: ++reads, pages: [] }),
+    read: async ({ tenant }: { tenant: Tenant }) => {
+      const { version, characters = 0 } = await read(tenant.workspaceId);
+      return { version, pages: [[{ kind: 'schema', id: 's', body: 'x'.repeat(characters) }]] };
+    },
     inTime: (config: unknown) => config,
     until: () => store,
   } as unknown as BatchingStore;
-  const configs = new EnvironmentConfigs();
-  for (let request = 0; request < 2 * ENVIRONMENTS; request++) {
-    const version = 1 + (request % ENVIRONMENTS);
-    const requesting = { workspaceId: version, environment: 'Customer', configVersion: version } as Caller;
-    assert.equal((await configs.of(store, requesting)).version, version);
-  }
-  assert.equal(reads, ENVIRONMENTS);
+  return store;
+}
+
+interface StoredConfig {
+  version: number;
+  characters?: number;
+}
+
+function callerAt(configVersion: number, workspaceId = 1): Caller {
+  return { workspaceId, environment: 'Customer', configVersion } as Caller;
+}
+
+describe('A configuration in memory', () => {
+  it('is read again by the next request if its query has failed', async () => {
+    let reads = 0;
+    const store = storeWith(async () => {
+      if (++reads === 1) throw new Error('lost');
+      return { version: 1 };
+    });
+    const configs = new EnvironmentConfigs();
+    await assert.rejects(async () => configs.of(store, callerAt(1)), /lost/);
+    assert.equal((await configs.of(store, callerAt(1))).version, 1);
+  });
+
+  it(`stays there beside those of ${ENVIRONMENTS} environments`, async () => {
+    let reads = 0;
+    const store = storeWith(async () => ({ version: ++reads }));
+    const configs = new EnvironmentConfigs();
+    for (let request = 0; request < 2 * ENVIRONMENTS; request++) {
+      const version = 1 + (request % ENVIRONMENTS);
+      assert.equal((await configs.of(store, callerAt(version, version))).version, version);
+    }
+    assert.equal(reads, ENVIRONMENTS);
+  });
+
+  it('stays there beside a large one that changes, but not beside one that takes all the memory', async () => {
+    const stored = new Map<number, StoredConfig>([[SMALL, { version: 1 }]]);
+    let reads = 0;
+    const store = storeWith(async (workspaceId) => {
+      reads++;
+      return stored.get(workspaceId)!;
+    });
+    const configs = new EnvironmentConfigs();
+    const read = (workspaceId: number) =>
+      configs.of(store, callerAt(stored.get(workspaceId)!.version, workspaceId));
+    await read(SMALL);
+    for (let version = 1; version <= 3; version++) {
+      stored.set(LARGE, { version, characters: MAX_CHARACTERS / 2 });
+      await read(LARGE);
+    }
+    assert.equal(reads, 4);
+    await read(SMALL);
+    assert.equal(reads, 4);
+    stored.set(LARGE, { version: 4, characters: MAX_CHARACTERS });
+    for (const workspaceId of [LARGE, LARGE, SMALL]) await read(workspaceId);
+    assert.equal(reads, 6);
+  });
 });
