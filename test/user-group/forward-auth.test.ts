@@ -288,6 +288,16 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     }
   });
 
+  it("refuses a second Authorization header, which may be the viewer's", async () => {
+    const token = await createGroup('twice');
+    const authorization = `Token ${service.token}`;
+    for (const other of [authorization, `Bearer ${token}`, '']) {
+      const response = await ask(token, { authorization: [authorization, other] });
+      assertProblem(response, 'invalid_request');
+      assertNoViewer(response);
+    }
+  });
+
   it("ignores the URL, the origin and the preconditions of the viewer's request", async () => {
     const token = await createGroup('browser');
     const headers = {
