@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/support/small-disk.ts';
 import { frozenDatabases } from '../support/frozen-database.ts';
-import { createApiToken, Folder, PROGRAM, run, type Service, serve } from '../support/process.ts';
+import { createApiToken, Folder, PROGRAM, Program, run, type Service, serve } from '../support/process.ts';
 
 const DISK_MEGABYTES = 4;
 const LARGE = 60_000;
@@ -56,6 +56,23 @@ describe('Readiness on a full disk (SQLite)', {
         [],
       );
     }));
+});
+
+describe('A start on a full disk', {
+  skip: canMount() ? false : 'no file system may be mounted',
+}, () => {
+  for (const leftBytes of [0, 8_192, 24_576])
+    it(`fails with 69, and says which disk needs space: ${leftBytes} bytes are left`, async () => {
+      using folder = new Folder();
+      const data = folder.join('data');
+      using _disk = new SmallDisk(data, 1);
+      await createApiToken(folder);
+      fill(data, leftBytes);
+      await using program = new Program(folder, ['serve', '--port', '0']);
+      const { code, stderr } = await program.exit();
+      assert.match(stderr, /^[^\n]+: SQLite: [^\n]+: free space on the disk of \S+\n$/);
+      assert.equal(code, 69);
+    });
 });
 
 describe('A backup on a full disk', {

@@ -31,6 +31,8 @@ const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** SQLITE_IOERR_FSYNC */
 const FAILED_SYNC = 1034;
+/** SQLITE_IOERR_SHMSIZE: the `-shm` file could not be extended, for which SQLite has no code of a full disk. */
+const FAILED_EXTENSION = 4874;
 
 /** Runs `work`; a failure of the file at `path` becomes `StoreUnavailable`. */
 export function guard<Result>(work: () => Result, path?: string): Result {
@@ -51,7 +53,8 @@ export function asStoreError(error: unknown, path?: string): unknown {
 }
 
 function remedyFor(error: unknown, path: string | undefined): string | undefined {
-  const code = isDiskFull(error) ? FULL : sqliteErrorCode(error);
+  const isFull = isDiskFull(error) || (error as { errcode?: number }).errcode === FAILED_EXTENSION;
+  const code = isFull ? FULL : sqliteErrorCode(error);
   if (code === null) return REFUSED_CODES.has(nodeCode(error)) ? GRANT_ACCESS : undefined;
   return path === undefined ? undefined : REMEDIES[code]?.(path);
 }
