@@ -10,6 +10,7 @@ import { exportLines } from '../../src/operations/user-group/export.ts';
 import type { LineResult } from '../../src/operations/user-group/line-result.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
@@ -124,6 +125,23 @@ describeOnEachDatabase('Every field that callers set', (database) => {
     }
     for await (const [line] of csvBatches(table(), LIMITS))
       assertHas(first, JSON.parse(line!.bytes!.toString()));
+  });
+
+  it('is kept by the form of the console, and restored from its event', async () => {
+    const browser = await ConsoleBrowser.signIn(service);
+    for (const field of settableFields) {
+      const id = `restored-${field}`;
+      const group = `/console/user-groups/${id}`;
+      await service.get({ user_group_id: id, ...first });
+      await service.put({ user_group_id: id, [field]: second[field] });
+      const unchanged = await browser.submit(`${group}/edit`, `${group}/review`);
+      assert.match(unchanged.text, /Nothing differs from what is stored/, field);
+      const links = elementsOf((await browser.get(`${group}/events`)).text);
+      const undo = links.find(({ name, text }) => name === 'a' && text === 'Undo')!;
+      const restored = await browser.submit(undo.attributes.href!, `${group}/save`);
+      assert.equal(restored.status, 303, restored.text);
+      assertHas(first, await stored(id), `${field} restored`);
+    }
   });
 
   it('is on the page and in the CSV of the console', async () => {

@@ -66,14 +66,24 @@ async function findEvent(
   return store.read({ kind: 'findEvent', key: { bucket, workspaceId, environment, target, position } });
 }
 
-function takeBack(fields: SettableFields, { path: [field, member], from, to }: Change): SettableFields {
-  if (field === 'name') return { ...fields, name: decodeString(from!) };
-  const name = field as 'mapping' | 'properties';
-  if (member === undefined) return { ...fields, [name]: from === 'null' ? null : from };
-  const members = membersOf(fields[name]);
+function takeBack(fields: SettableFields, change: Change): SettableFields {
+  const field = change.path[0] as keyof SettableFields;
+  switch (field) {
+    case 'name':
+      return { ...fields, name: decodeString(change.from!) };
+    case 'mapping':
+    case 'properties':
+      return { ...fields, [field]: earlierObject(fields[field], change) };
+    default:
+      return field satisfies never;
+  }
+}
+
+function earlierObject(current: JsonText | null, { path: [, member], from, to }: Change): JsonText | null {
+  if (member === undefined) return from === 'null' ? null : from!;
+  const members = membersOf(current);
   setMember(members, member, earlierValue(members.get(member), from, to));
-  const isNull = members.size === 0 && fields[name] === null;
-  return { ...fields, [name]: isNull ? null : objectText(members) };
+  return members.size === 0 && current === null ? null : objectText(members);
 }
 
 /** Returns the value before the change. Of two objects, an event has only what differs, at any depth. */
