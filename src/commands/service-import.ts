@@ -3,26 +3,33 @@
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { invalidField } from '../domain/request-body.ts';
-import { type SettableFields, type UserGroup, versionTag } from '../domain/user-group/user-group.ts';
+import {
+  type SettableFields,
+  type UserGroup,
+  type VersionTag,
+  versionTag,
+} from '../domain/user-group/user-group.ts';
 import type { ImportedUserGroupBody } from '../domain/user-group/user-group-body.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
 import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
 import { type LineResult, refusedLine } from '../operations/user-group/line-result.ts';
 import type { ExistingUserGroup, ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
 import { ServiceClient, type ServiceResponse } from './service-client.ts';
+import type { ServiceObject } from './service-object.ts';
 import { readRules } from './service-rules.ts';
 
 const WITHOUT_DEADLINE = { inTime: <Result>(result: Promise<Result>) => result };
 /** Placeholder: this process checks the rules of only one environment. */
 const TENANT = { workspaceId: 0, environment: 'Customer' } as const;
-/** Each attempt fails only if the user group was created or deleted in between. */
+/** Each attempt fails only if the user group was created, changed or deleted in between. */
 const MAX_ATTEMPTS = 5;
 
 interface StoredFields extends SettableFields, Pick<UserGroup, 'suspendedAt'> {
   token: string | null;
+  version: VersionTag;
 }
 
-/** Why the service did not do it; `changed` if the user group was created or deleted in between; null if it did. */
+/** Why the service did not do it; `changed` if the user group changed in between; null if it did. */
 type Refusal = LineResult | 'changed' | null;
 
 export class ServiceTarget implements ImportTarget {
@@ -58,13 +65,12 @@ export class ServiceTarget implements ImportTarget {
       yield groups.map((group) => ({
         id: group.string('provided_id'),
         updatedAt: Date.parse(group.string('updated_at')) + this.#client.clockBehindMs,
-        version: versionTag({ teamId: group.number('team_id'), version: group.number('version') }),
+        version: versionIn(group),
       }));
   }
 
   async remove({ id, version }: ExistingUserGroup): ReturnType<ImportTarget['remove']> {
-    const headers = { 'if-match': `"${version}"` };
-    const response = await this.#client.call('DELETE', userGroupPath(id), { headers });
+    const response = await this.#client.call('DELETE', userGroupPath(id), { headers: ifMatch(version) });
     const code = response.problem?.code;
     if (code === 'user_group_not_found') return 'not_found';
     if (code === 'version_mismatch') return 'version_mismatch';
@@ -103,6 +109,7 @@ export class ServiceTarget implements ImportTarget {
       properties: userGroup.textOrNull('properties'),
       suspendedAt: userGroup.boolean('suspended') ? 0 : null,
       token: userGroup.stringOrNull('token'),
+      version: versionIn(userGroup),
     };
   }
 
@@ -112,8 +119,10 @@ export class ServiceTarget implements ImportTarget {
     return this.#refusal(response) ?? (body.suspended ? this.#suspend(body) : null);
   }
 
-  async #update(body: ImportedUserGroupBody, { suspendedAt }: StoredFields): Promise<Refusal> {
-    const response = await this.#client.call('PUT', '/api/user', { body: textOfBody(body) });
+  async #update(body: ImportedUserGroupBody, { suspendedAt, version }: StoredFields): Promise<Refusal> {
+    // Another group may have another token.
+    const headers = ifMatch(version);
+    const response = await this.#client.call('PUT', '/api/user', { body: textOfBody(body), headers });
     const isSuspended = suspendedAt !== null;
     const refusal = this.#refusal(response);
     if (refusal !== null || body.suspended === undefined || body.suspended === isSuspended) return refusal;
@@ -133,6 +142,14 @@ export class ServiceTarget implements ImportTarget {
     if (errors.length > 0) return { result: 'refused', code, errors };
     throw this.#client.refusal(problem);
   }
+}
+
+function versionIn(userGroup: ServiceObject): VersionTag {
+  return versionTag({ teamId: userGroup.number('team_id'), version: userGroup.number('version') });
+}
+
+function ifMatch(version: VersionTag): Record<string, string> {
+  return { 'if-match': `"${version}"` };
 }
 
 /** Throws `invalid_request` for an id that URLs resolve as a path segment, even percent-encoded. */

@@ -293,6 +293,27 @@ describeOnEachDatabase('import --url', (kind) => {
     assert.deepEqual(await ids(), ['g0']);
   });
 
+  it('with --update does not change a group with another token that gets the id before the update', async () => {
+    const { json } = await call('POST', '/v1/user-groups', groups(1)[0]);
+    await using proxy = await LoopbackServer.listen(
+      createHttpServer(async (request, response) => {
+        const { method = '', url: path = '', headers } = request;
+        const body = await text(request);
+        if (method === 'PUT') await call('DELETE', '/v1/user-groups/g0');
+        if (method === 'PUT') await call('POST', '/v1/user-groups', { user_group_id: 'g0', name: 'Theirs' });
+        const answer = await send(site.service.url, { method, path, headers, ...(body !== '' && { body }) });
+        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
+      }),
+    );
+    const file = folder.join('replaced-group.ndjson');
+    writeFileSync(file, JSON.stringify({ user_group_id: 'g0', name: 'New', token: json.user_group.token }));
+    const args = ['import', file, '--url', proxy.url, '--update'];
+    const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    assert.equal(code, 65, stderr);
+    assert.match(stderr, /is not the token of this user group/);
+    assert.equal((await read('g0')).name, 'Theirs');
+  });
+
   it('is refused if a response ends early, or the connection ends without one', async () => {
     const file = folder.join('ended.ndjson');
     writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
