@@ -145,6 +145,9 @@ class Converter {
     if (typeof value !== 'number') return JSON.stringify(value);
     if (!/\d/.test(source)) throw this.#notYaml(`${source} is not a number of JSON`, { range });
     if (/^0[ox]/.test(source)) return String(BigInt(source));
+    // Probably a text, such as a postal code; YAML 1.1 reads an octal number.
+    if (/^[-+]?0\d/.test(source))
+      throw this.#notYaml('A number has leading zeros: quote it, or omit them', { range });
     return decimalText(source);
   }
 
@@ -158,9 +161,9 @@ class Converter {
   }
 }
 
-/** Writes the same digits as a number of JSON, which has no plus sign, leading zeros or bare decimal point. */
+/** Writes the same digits as a number of JSON, which has no plus sign or bare decimal point. */
 function decimalText(source: string): string {
-  const [, sign = '', whole = '', rest = ''] = /^([-+]?)0*(\d*)(.*)$/.exec(source)!;
+  const [, sign = '', whole = '', rest = ''] = /^([-+]?)(\d*)(.*)$/.exec(source)!;
   return `${sign === '-' ? '-' : ''}${whole || '0'}${rest.replace(/\.(?!\d)/, '')}`;
 }
 

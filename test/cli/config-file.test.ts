@@ -160,9 +160,9 @@ describe('A configuration file', () => {
 
   it('keeps every digit of a number in a notation that JSON does not have', () => {
     const numbers: Record<string, string> = {
-      '+09007199254740993': '9007199254740993',
-      '-00.10': '-0.10',
-      '000': '0',
+      '+9007199254740993': '9007199254740993',
+      '-0.10': '-0.10',
+      '0': '0',
       '.12345678901234567890': '0.12345678901234567890',
       '5.': '5',
       '+5.e-400': '5e-400',
@@ -173,13 +173,19 @@ describe('A configuration file', () => {
     assert.equal(yamlToJson(text), `[${Object.values(numbers).join(',')}]`);
   });
 
-  it('is refused if it has a merge key or a value that JSON does not have', () => {
+  it('is refused if it has a merge key, or a value that JSON does not have or parsers read differently', () => {
     const merged = 'version: 1\na: &a {b: 1}\nc: {<<: *a}';
     assert.throws(() => yamlToJson(merged), /Merge keys \(<<\) are not supported at line 3, column 5$/);
     assert.equal(yamlToJson('a: {"<<": 1}'), '{"a":{"<<":1}}');
     for (const value of ['!!binary aGk=', '!!set {a, b}', '!!timestamp 2026-11-28'])
       assert.throws(() => yamlToJson(`a: ${value}`), /Unresolved tag at line 1, column 4$/);
     assert.throws(() => yamlToJson('a: 1\nb: .inf'), /\.inf is not a number of JSON at line 2, column 4$/);
+    for (const value of ['007', '-00.10', '+01e3'])
+      assert.throws(
+        () => yamlToJson(`a: ${value}`),
+        /A number has leading zeros: quote it, or omit them at line 1, column 4$/,
+      );
+    assert.equal(yamlToJson('007: "007"'), '{"007":"007"}');
     assert.throws(() => yamlToJson('a: 1\n? [b]\n: c'), /A key is not a text at line 2, column 3$/);
   });
 
