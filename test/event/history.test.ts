@@ -151,6 +151,16 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     ]);
   });
 
+  it('has no event of a group that had its present id before', async () => {
+    await create('kept');
+    await create('reused');
+    assert.equal((await served(() => service.call('DELETE', '/v1/user-groups/reused'))).status, 204);
+    await rename('kept', 'reused');
+    const newest = newestOf(['kept', 'reused']);
+    assert.deepEqual(await pages('reused', 'order=newest'), [newest]);
+    assert.deepEqual(await pages('reused', 'order=oldest'), [newest.toReversed()]);
+  });
+
   it('continues after a rename that is no longer kept', async () => {
     const ids = Array.from({ length: 10 }, (_, index) => `old-${index}`);
     await renameThrough(ids);
