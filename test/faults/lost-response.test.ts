@@ -163,6 +163,15 @@ describe('A lost response of the database', () => {
     });
   });
 
+  it('to an update before its COMMIT is not visible to callers', async () => {
+    await site.get('uncommitted', 'Lost');
+    const lost = site.proxy.once('update_user_groups', { responseBytes: 0 });
+    const updated = await site.put('uncommitted', 'Done');
+    await lost;
+    assertVersion(updated, 2);
+    assert.equal(updated.json.user_group.name, 'Done');
+  });
+
   for (const error of LOST_NODES) {
     const id = Object.values(error).join(' ');
     it(`to the COMMIT of an update, lost from a node of the database, causes a 503: ${id}`, async () => {
