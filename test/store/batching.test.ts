@@ -19,6 +19,9 @@ import { storeOf } from '../support/store.ts';
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
 /** Maximum wait: new work that would wait longer is rejected. */
 const MAX_WAIT_MS = 100;
+/** Reads that take longer are slow. */
+const FAST_READ_MS = 20;
+const LEASE = { kind: 'leaseIds', sequence: 'api_token_id', count: 1 } as const;
 /** Exceeds two blocks of ids. */
 const IDS = 2_500;
 
@@ -40,13 +43,14 @@ describeOnEachDatabase('The batching store', (kind) => {
     return BatchingStore.create({ ...opened.store, read }, limits, options);
   }
 
-  for (const access of ['read', 'write'] as const) {
+  for (const access of ['read', 'list', 'write'] as const) {
     it(`admits ${access} requests up to the limit`, async () => {
       const store = batchedStore(2);
-      const submit = () =>
-        access === 'read'
-          ? store.read({ kind: 'ping' })
-          : store.write({ kind: 'leaseIds', sequence: 'api_token_id', count: 1 });
+      const submit = {
+        read: () => store.read({ kind: 'ping' }),
+        list: () => store.read({ kind: 'countRows', table: 'user_groups' }),
+        write: () => store.write(LEASE),
+      }[access];
       assert.equal(store.admits(access), true);
       const first = submit();
       assert.equal(store.admits(access), true);
@@ -56,6 +60,35 @@ describeOnEachDatabase('The batching store', (kind) => {
       assert.equal(store.admits(access), true);
     });
   }
+
+  it('admits requests that may have to write while writes wait, but not to a slow database', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let durationMs = 0;
+    const read = async (queries: readonly Query[]) => {
+      await setTimeout(durationMs);
+      return opened.store.read(queries);
+    };
+    const write = async (commands: readonly Command[]) => {
+      await released;
+      return opened.store.write(commands);
+    };
+    const limits = { read: LIMITS, write: { ...LIMITS, maxQueued: 2, isOfOneKind: true } };
+    const store = BatchingStore.create({ ...opened.store, read, write }, limits);
+    const running = store.write(LEASE);
+    await setImmediate();
+    const waiting = [store.write(LEASE), store.write(LEASE)];
+    assert.deepEqual(
+      [store.admits('either'), store.admits('write'), store.admitsWrite()],
+      [true, false, false],
+    );
+    durationMs = 10 * FAST_READ_MS;
+    await store.read({ kind: 'ping' });
+    assert.equal(store.admits('either'), false);
+    assert.equal(store.admits('read'), true);
+    release();
+    await Promise.all([running, ...waiting]);
+    assert.equal(store.admits('either'), true);
+  });
 
   it('admits the requests of a tenant while the queue of another does not move', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
