@@ -66,17 +66,17 @@ export class ChunkLimit {
     const { socket } = message;
     const period = this.#periodOf(socket);
     const push = message.push.bind(message);
-    let joined: Buffer[] = [];
+    let unjoined: Buffer[] = [];
     let [count, bytes] = [0, 0];
     const flush = (): boolean => {
       counts.set(message, count);
-      const chunks = joined;
-      [joined, bytes] = [[], 0];
+      const chunks = unjoined;
+      [unjoined, bytes] = [[], 0];
       return push(join(chunks));
     };
     message.push = (chunk: Buffer | null): boolean => {
       if (chunk === null) {
-        if (joined.length > 0) flush();
+        if (unjoined.length > 0) flush();
         return push(null);
       }
       if (++count > MAX_CHUNKS + MAX_EXCESS) {
@@ -85,8 +85,9 @@ export class ChunkLimit {
       }
       if (++period.chunks === MAX_PER_PERIOD) this.#pause(socket, period);
       bytes += chunk.length;
-      joined.push(chunk);
-      return joined.length < JOINED_CHUNKS && bytes < JOINED_BYTES ? true : flush();
+      unjoined.push(chunk);
+      const isFull = unjoined.length === JOINED_CHUNKS || bytes >= JOINED_BYTES;
+      return !isFull || flush();
     };
   }
 
