@@ -301,6 +301,17 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     assert.deepEqual((await read('patched')).properties, { a: 1, b: 2 });
   });
 
+  it('rename renames a group again that gets its id back meanwhile', async () => {
+    await create('back');
+    const rename = (from: string, to: string) =>
+      service.call('POST', `/v1/user-groups/${from}/rename`, { user_group_id: to });
+    await rename('back', 'forth');
+    const context = interrupted(() => rename('forth', 'back'));
+    const { userGroup } = await renameUserGroup(context, caller, 'back', 'forth', undefined);
+    assert.deepEqual([userGroup.providedId, userGroup.version], ['forth', 4]);
+    assert.equal((await read('forth')).version, 4);
+  });
+
   it('rename applies only to the version in the precondition', async () => {
     await create('renamed');
     const { version, team_id } = await read('renamed');

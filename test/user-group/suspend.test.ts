@@ -136,6 +136,19 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     }
   });
 
+  it('keeps the time of the suspension if an import suspends the group again and changes its name', async () => {
+    await create('imported');
+    await change('suspend', 'imported');
+    const { store, clock } = service.app.context;
+    const key = store.userGroupKey({ workspaceId: 1, environment: 'Customer' }, 'imported');
+    const { suspendedAt } = (await store.read({ kind: 'findUserGroup', key }))!;
+    const later = clock() + 60_000;
+    const fields = { name: 'Imported', suspendedAt: later, now: later };
+    const updated = await store.write({ kind: 'updateUserGroup', key, ...fields });
+    assert.ok(typeof updated === 'object');
+    assert.deepEqual([updated.name, updated.suspendedAt], ['Imported', suspendedAt]);
+  });
+
   it('resumes only the version that If-Match names', async () => {
     await create('versioned');
     const etag = String((await service.read('versioned')).headers.etag);
