@@ -93,41 +93,52 @@ function cutWaitMs({ limits }: AnyBatcher, { cutMs }: QueuePart): number {
   return cutMs / limits.maxInFlight;
 }
 
-/** While there is other work, lists pause this many times as long as they kept the event loop busy. */
+/** While there is other work, the lists of a tenant pause this many times as long as they kept the event loop busy. */
 const PAUSE_FACTOR = 9;
+/** The same for the lists of all tenants. */
+const SHARED_PAUSE_FACTOR = 2;
 /** Maximum pause: a process suspended in the middle of a list would otherwise pause nine times as long. */
 const MAX_PAUSE_MS = 500;
 /** Other work counts for this long after it arrives. */
 const OTHER_WORK_WINDOW_MS = 1_000;
 
-/** Limits lists to a tenth of the event loop while other requests arrive. */
+/**
+ * Limits the lists of a tenant to a tenth of the event loop while other requests arrive, and those of all tenants to a
+ * third. A tenant waits for the shorter pauses only, after the lists of another.
+ */
 export class ListCooldown implements Cooldown {
   #otherWorkAt = Number.NEGATIVE_INFINITY;
   #until = 0;
+  readonly #untilOfTenant = new Map<number, number>();
 
-  get remainingMs(): number {
-    return this.#until - performance.now();
+  remainingMs(tenant: number): number {
+    return Math.max(this.#until, this.#untilOfTenant.get(tenant) ?? 0) - performance.now();
   }
 
   otherWorkArrived(): void {
     this.#otherWorkAt = performance.now();
   }
 
-  start(): (resume: () => void) => void {
+  start(tenant: number): (resume: () => void) => void {
     const before = performance.eventLoopUtilization();
     return (resume) => {
       // The response is written in this turn and counts too.
       setImmediate(() => {
         const { active } = performance.eventLoopUtilization(before);
-        // A concurrent list may have set a longer pause.
-        this.#until = Math.max(this.#until, performance.now() + this.#pauseMs(active));
+        this.#pause(tenant, active);
         resume();
       });
     };
   }
 
-  #pauseMs(activeMs: number): number {
-    const isAlone = performance.now() - this.#otherWorkAt >= OTHER_WORK_WINDOW_MS;
-    return isAlone ? 0 : Math.min(activeMs * PAUSE_FACTOR, MAX_PAUSE_MS);
+  #pause(tenant: number, activeMs: number): void {
+    const now = performance.now();
+    for (const [other, until] of this.#untilOfTenant) if (until <= now) this.#untilOfTenant.delete(other);
+    if (now - this.#otherWorkAt >= OTHER_WORK_WINDOW_MS) return;
+    const end = (factor: number) => now + Math.min(activeMs * factor, MAX_PAUSE_MS);
+    // Concurrent lists may have set longer pauses.
+    this.#until = Math.max(this.#until, end(SHARED_PAUSE_FACTOR));
+    const until = Math.max(this.#untilOfTenant.get(tenant) ?? 0, end(PAUSE_FACTOR));
+    this.#untilOfTenant.set(tenant, until);
   }
 }

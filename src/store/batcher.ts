@@ -24,12 +24,12 @@ export interface BatchLimits {
   isOfOneKind?: boolean;
 }
 
-/** Pauses between batches that must not starve other work (admission.ts). */
+/** Pauses between batches of one item that must not starve other work (admission.ts). */
 export interface Cooldown {
-  /** Milliseconds until the next batch may start. */
-  readonly remainingMs: number;
+  /** Returns the milliseconds until the next batch of the tenant, a workspace id, may start. */
+  remainingMs(tenant: number): number;
   /** Called when a batch starts. The returned function is called when it ends, and later calls `resume`. */
-  start(): (resume: () => void) => void;
+  start(tenant: number): (resume: () => void) => void;
 }
 
 /** Part of the queue that an item waits for. */
@@ -94,6 +94,8 @@ interface Run {
   isCut: boolean;
 }
 
+/** Timers count whole milliseconds. */
+const MIN_TIMER_MS = 1;
 /** How often expired items are removed from the queue. */
 const SWEEP_INTERVAL_MS = 100;
 /** Weight of the newest batch in the average. */
@@ -217,6 +219,8 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       if (isUrgent) this.#queue.unshift(entry);
       else this.#queue.push(entry);
       this.#publishLength();
+      // The flush may wait for the pause of another tenant.
+      if (this.#options.cooldown) this.#cancelFlush();
       this.#schedule();
       this.#sweeper ??= setTimeout(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     });
@@ -247,12 +251,24 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     const isFull = !cooldown && this.#queue.length >= maxBatch;
     if (isFull && !this.#isBlocked && this.#inFlight < maxInFlight) this.#flush();
     if (this.#queue.length === 0 || this.#scheduledFlush !== null || this.#inFlight === maxInFlight) return;
-    const delayMs = Math.max(cooldown?.remainingMs ?? 0, this.#inFlight === 0 ? 0 : maxLingerMs);
+    const delayMs = Math.max(this.#cooldownMs, this.#inFlight === 0 ? 0 : maxLingerMs);
     this.#scheduledFlush =
-      delayMs < 1
+      delayMs < MIN_TIMER_MS
         ? // Runs after the sockets of this turn have been read, before the loop polls again.
           setImmediate(() => this.#flush())
         : setTimeout(() => this.#flush(), delayMs);
+  }
+
+  /** Milliseconds until the first batch of a waiting tenant may start. */
+  get #cooldownMs(): number {
+    const { cooldown } = this.#options;
+    if (cooldown === undefined) return 0;
+    return Math.min(...this.#queue.map(({ tenant }) => cooldown.remainingMs(tenant)));
+  }
+
+  #isPaused(tenant: number): boolean {
+    const { cooldown } = this.#options;
+    return cooldown !== undefined && cooldown.remainingMs(tenant) >= MIN_TIMER_MS;
   }
 
   #cancelFlush(): void {
@@ -290,7 +306,8 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       const { item, changed } = entry;
       const first = taken[0] ?? entry;
       const isBeingChanged = changed !== undefined && this.#changing.has(changed);
-      if (isBeingChanged || (isOfOneKind && item.kind !== first.item.kind)) {
+      const isOtherKind = isOfOneKind && item.kind !== first.item.kind;
+      if (isBeingChanged || isOtherKind || this.#isPaused(entry.tenant)) {
         skipped.push(entry);
         continue;
       }
@@ -324,7 +341,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     this.#inFlight++;
     const run: Run = {
       startedAt: performance.now(),
-      coolDown: this.#options.cooldown?.start(),
+      coolDown: this.#options.cooldown?.start(batch[0]!.tenant),
       changed: this.#changedBy ? batch.flatMap(({ changed }) => changed ?? []) : [],
       isCut,
     };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
-import { Batcher } from '../../src/store/batcher.ts';
+import { Batcher, type Cooldown } from '../../src/store/batcher.ts';
 
 interface Item {
   kind: 'item';
@@ -183,6 +183,26 @@ describe('A batch', () => {
     const kinds = [0, 1, 2, 3].map((kind) => batcher.submit({ kind, value: kind }, { ...NEVER, tenant: 1 }));
     await Promise.all([...kinds, batcher.submit({ kind: 4, value: 4 }, { ...NEVER, tenant: 2 })]);
     assert.deepEqual(batches, [[0], [4], [1], [2], [3]]);
+  });
+
+  it('waits for the pause of its own tenant only', async () => {
+    const { batches, run } = recorder();
+    const until = new Map<number, number>();
+    const cooldown: Cooldown = {
+      remainingMs: (tenant) => (until.get(tenant) ?? 0) - performance.now(),
+      start: (tenant) => (resume) => {
+        until.set(tenant, performance.now() + (tenant === 1 ? 200 : 0));
+        resume();
+      },
+    };
+    const batcher = new Batcher(run, { ...LIMITS, maxBatch: 1 }, { cooldown });
+    const submit = (tenant: number, value: number) =>
+      batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
+    const first = [100, 101, 102].map((value) => submit(1, value));
+    await first[0];
+    await nextTurn();
+    await Promise.all([...first, ...[200, 201, 202].map((value) => submit(2, value))]);
+    assert.deepEqual(batches, [[100], [200], [201], [202], [101], [102]]);
   });
 
   it('does not run beside another one that changes the same thing, and lets the others go ahead', async () => {

@@ -42,6 +42,8 @@ export interface EventsPage {
 const SCANNED = 1_000;
 /** Maximum number of reads of that size for a page with another filter, until it has an event. */
 const SCANS = 10;
+/** Time after which such a page ends, even if it is empty: reads of other requests may delay each of its own. */
+const MAX_SCAN_MS = 500;
 /** Ids contain no control characters, and PostgreSQL refuses a query with NUL. */
 const CONTROL = /\p{Cc}/u;
 /** Maximum difference between the clocks of processes: events are ordered by transaction, not by time. */
@@ -78,6 +80,7 @@ export async function listEvents(
   let after = start;
   if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
+  const endBy = performance.now() + MAX_SCAN_MS;
   for (let scans = 1; ; scans++) {
     const { events, last, isEnd, isCut, isAhead } = await readPage(store, {
       tenant,
@@ -103,7 +106,8 @@ export async function listEvents(
       bytes += Buffer.byteLength(json);
     }
     after = last ?? after;
-    if (isEnd || isCut || !isFiltered || page.length > 0 || scans === SCANS) return endAt(after, isEnd);
+    const isLong = scans === SCANS || performance.now() >= endBy;
+    if (isEnd || isCut || !isFiltered || page.length > 0 || isLong) return endAt(after, isEnd);
   }
 }
 
