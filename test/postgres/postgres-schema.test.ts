@@ -218,3 +218,22 @@ it('a PostgreSQL user without the privilege to create tables serves a database m
     await owner.end();
   }
 });
+
+it('a PostgreSQL database that was moved without its last ids is refused', async () => {
+  const service = await TestService.start(postgres);
+  const { env } = service.database;
+  const refused = async (): Promise<void> => {
+    using folder = new Folder();
+    const { code, stderr } = await run(folder, ['migrate'], { env });
+    assert.equal(code, 78);
+    assert.match(stderr, /^user-group-service: the table id_blocks is older than others: [^\n]+\n$/);
+  };
+  await runSql(service.database, "update id_blocks set next = 1 where sequence = 'workspace_id'");
+  await refused();
+  await runSql(
+    service.database,
+    "update id_blocks set next = case sequence when 'api_token_id' then 1 else next + 1 end",
+  );
+  await refused();
+  await service.end();
+});

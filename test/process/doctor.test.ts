@@ -418,6 +418,13 @@ describe('doctor on PostgreSQL', () => {
     );
   });
 
+  it('reports that ids would be issued again', async () => {
+    await runSql(database, 'update id_blocks set next = -next');
+    const exit = await doctor(folder, database);
+    await assertFound('failed', 'database', /^the table id_blocks is older than others/, exit);
+    await runSql(database, 'update id_blocks set next = -next');
+  });
+
   it('does not blame the schema or the keys if the database does not respond', async () => {
     const other = await SqlConnection.open(database.url);
     try {

@@ -11,6 +11,7 @@ import { hasCitus } from './schema/citus.ts';
 import { findDurabilityRisks } from './schema/durability-check.ts';
 import { migrate } from './schema/migrate.ts';
 import { refuseMissingPrivileges } from './schema/privileges.ts';
+import { refuseReusedIds } from './schema/reused-ids.ts';
 import { type SchemaSession, withSchemaSession } from './schema/session.ts';
 
 interface PostgresStore extends Store {
@@ -48,6 +49,7 @@ async function open(
   const found = await withSchemaSession(options, async (session) => {
     const schema = await migrate(session, options.migrationObserver);
     await check(session);
+    await refuseReusedIds(session);
     const server = {
       isCitus: await hasCitus(session),
       firstHost: session.host,

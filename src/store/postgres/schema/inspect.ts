@@ -8,6 +8,7 @@ import { findDurabilityRisks } from './durability-check.ts';
 import { indexNames } from './indexes.ts';
 import { checkServer, createdTables, migrations, ServerUnfit } from './migrate.ts';
 import { findHiddenTables, findMissingPrivileges } from './privileges.ts';
+import { findReusedIds } from './reused-ids.ts';
 import { type SchemaSession, withSchemaSession, withServingSession } from './session.ts';
 
 /** First version in which gathering statistics requires a privilege of its own. */
@@ -72,6 +73,7 @@ class PostgresInspection extends Inspection {
   async findings(): Promise<Finding[]> {
     return [
       ...(await this.#databaseFindings()),
+      ...(await this.#idFindings()),
       ...(await this.#serverFindings()),
       ...(await this.#otherPrimaryFindings()),
       ...(await this.#settingsFindings()),
@@ -112,6 +114,15 @@ class PostgresInspection extends Inspection {
     if (!(await this.#isTrue(IS_OF_OTHER_APPLICATION, [createdTables()]))) return [];
     const remedy = 'give the service its own database or schema';
     return [fatal('database', 'the database has tables of another application', remedy)];
+  }
+
+  async #idFindings(): Promise<Finding[]> {
+    const isReadable = (await findMissingPrivileges(this.#session)).size === 0;
+    if (!isReadable || !(await this.isInitialized())) return [];
+    const message = await findReusedIds(this.#session);
+    if (message === null) return [];
+    const remedy = 'move the database again, completely: see "PostgreSQL" in docs/back-up.md';
+    return [fatal('database', message, remedy)];
   }
 
   async #isTrue(sql: string, values?: unknown[]): Promise<boolean> {

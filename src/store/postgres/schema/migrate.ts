@@ -30,7 +30,10 @@ const LOCK_PAUSE_SECONDS = 3;
 /** Duplicate table, undefined column. */
 const FOREIGN_SCHEMA = ['42P07', '42703'];
 
-/** The server is too old or configured in an unsupported way, or the database belongs to another application. */
+/**
+ * The server is too old or configured in an unsupported way, or the database is incomplete or belongs to another
+ * application.
+ */
 export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';
 }
