@@ -284,6 +284,23 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     await assert.rejects(test, { code: 'claim_missing' });
   });
 
+  it('is seen by a user group that is updated all the time', async () => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    await call('PUT', 'data-sources/a', SOURCE);
+    const viewer = new PresentedToken(await createGroup('g', { 40: 'a' }));
+    const { context } = service.app;
+    let updates = 0;
+    const of = async (...args: Parameters<EnvironmentConfigs['of']>) => {
+      const config = await context.configs.of(...args);
+      await call('PATCH', 'user-groups/g', { name: `update ${updates++}` });
+      return config;
+    };
+    const busy = { ...context, configs: Object.assign(new EnvironmentConfigs(), { of }) };
+    const { effective } = (await identifyViewer(busy, await currentCaller(), viewer))!;
+    assert.deepEqual([...effective!.dataSources.keys()], ['40']);
+    assert.equal(updates, 2);
+  });
+
   it('holds for a request that another process has answered with a later user group', async () => {
     await call('PUT', 'schemas/40', { name: 'S' });
     await call('PUT', 'data-sources/a', { ...SOURCE, user_group_id: 'old' });

@@ -151,16 +151,20 @@ export async function findInConfig<Found extends { userGroup: UserGroup } | null
   caller: Caller,
   find: () => Promise<Found>,
 ): Promise<{ found: NonNullable<Found>; config: EnvironmentConfig } | Extract<Found, null>> {
+  let reader = caller;
+  let askedAt = context.startedAt;
   let found = await find();
-  for (const reader of callerOfAttempts(caller)) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (found === null) return found as Extract<Found, null>;
     const config = await configFor(context, reader, found.userGroup);
-    if (config.readAt < context.startedAt) return { found, config };
+    if (config.readAt < askedAt) return { found, config };
     // The configuration may be newer than the group, unless the group is still the same.
+    askedAt = performance.now();
     const again = await find();
     if (again !== null && versionTag(again.userGroup) === versionTag(found.userGroup))
       return { found: again, config };
     found = again;
+    reader = { ...caller, configVersion: config.version };
   }
   throw changedTooOften();
 }
