@@ -82,6 +82,18 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     }
   });
 
+  it('changes nothing at another version, not even the history under an earlier id', async () => {
+    await create('earlier');
+    await service.call('POST', '/v1/user-groups/earlier/rename', { user_group_id: 'later' });
+    const read = async () =>
+      (
+        await Promise.all(['', '/events'].map((path) => service.call('GET', `/v1/user-groups/later${path}`)))
+      ).map(({ text }) => text);
+    const before = await read();
+    assertProblem(await remove('later', { headers: { 'if-match': '"other"' } }), 'version_mismatch');
+    assert.deepEqual(await read(), before);
+  });
+
   it('rejects a read-only API token', async () => {
     await create('kept');
     const { token } = await service.apiToken({ permission: 'read-only' });
