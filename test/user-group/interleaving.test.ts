@@ -385,6 +385,14 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     await assert.rejects(revealToken(interrupted(rename), caller, 'shown'), { code: 'user_group_not_found' });
   });
 
+  it('a token that is rotated before the event about it is not shown, but its successor', async () => {
+    const { token } = await create('succeeded');
+    const context = interrupted(() => service.post({ current_token: token }));
+    const shown = await revealToken(context, caller, 'succeeded');
+    assert.notEqual(shown.token.reveal(), token);
+    assert.equal(shown.token.reveal(), (await read('succeeded')).token);
+  });
+
   it('an API token is not rotated if it has been revoked', async () => {
     const { id } = await service.apiToken();
     const context = interrupted(() => service.revokeApiToken(id));
