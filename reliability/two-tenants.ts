@@ -114,7 +114,7 @@ const SETTLE_MS = 1_500;
 async function attack(
   { service, loop, issuer, database }: Monitored,
   attacked: Monitored,
-  { name }: HostileCase,
+  { name, otherCalls }: HostileCase,
   { seconds, rounds }: TwoTenantsOptions,
 ): Promise<CaseFigures> {
   await using victim = await Victim.start(service.url, await issuer.create('victim', 'Customer', 'admin'));
@@ -132,9 +132,9 @@ async function attack(
   async function attackInRounds(): Promise<Seen[]> {
     const seen: Seen[] = [];
     while (seen.length < rounds) {
-      quiet.push(await victim.measure(seconds));
+      quiet.push(await victim.measure(seconds, otherCalls));
       await attacker.send('start');
-      seen.push(await victim.measure(seconds));
+      seen.push(await victim.measure(seconds, otherCalls));
       const stopped = await attacker.send('stop');
       if (typeof stopped === 'object') replies.push(countsOf(stopped.replies));
       await sleep(SETTLE_MS);
@@ -177,7 +177,8 @@ function rounded(value: number): number {
 
 /** Returns the call with the highest 99th percentile. */
 function slowestCallOf(seen: readonly Seen[]): string {
-  const p99s = [...new Set(MIX)].map((call) => ({
+  const called = seen.flatMap(({ tookMs }) => tookMs.map(([call]) => call));
+  const p99s = [...new Set(called)].map((call) => ({
     call,
     p99Ms: rounded(median(seen.map((each) => p99Of(latencies(each, call))))),
   }));
@@ -230,15 +231,16 @@ class Victim implements AsyncDisposable {
       url,
       apiToken,
       groups,
-      mix: MIX,
       maxConnections: MAX_CONNECTIONS,
       warmUpSeconds: 0,
       offer,
     };
   }
 
-  async measure(seconds: number): Promise<Seen> {
-    const load: CallLoad = { ...this.#load, prefix: `phase-${++this.#phases}-`, seconds };
+  /** `otherCalls` are sent besides those of the mix. */
+  async measure(seconds: number, otherCalls: readonly CallName[] = []): Promise<Seen> {
+    const mix = [...MIX, ...otherCalls];
+    const load: CallLoad = { ...this.#load, mix, prefix: `phase-${++this.#phases}-`, seconds };
     // The load contains tokens, and other users can read command lines.
     this.#process.send(load);
     const { seen } = await messageOf<Extract<VictimMessage, { seen: Seen }>>(this.#process);

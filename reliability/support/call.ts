@@ -37,6 +37,8 @@ export const calls = {
     apiCall(target, 'PUT', '/api/user', updateOf(target, index, `"${index}${LARGE}"`)),
   rotate: (target, _newId, index) =>
     apiCall(target, 'POST', `/v1/user-groups/${groupAt(target, index).rotatedId}/rotate`, '{}'),
+  list: (target) => apiCall(target, 'GET', '/v1/user-groups?limit=20'),
+  events: (target) => apiCall(target, 'GET', '/v1/events?limit=20'),
 } as const satisfies Record<string, BuildCall>;
 
 export type CallName = keyof typeof calls;

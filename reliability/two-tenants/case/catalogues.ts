@@ -1,5 +1,6 @@
 // Large catalogues: resolved as fast as possible, and changed so that the configuration has to be read again.
 
+import { MAX_CONFIG_CHANGES } from '../../../src/operations/config/plan.ts';
 import type { Flow } from '../flow.ts';
 import { cycle } from '../flow.ts';
 import type { HostileCase } from '../hostile-case.ts';
@@ -34,6 +35,32 @@ function changing(tenant: Tenant): Flow {
   const request = (index: number) =>
     tenant.request('PUT', '/v1/schemas/changing', JSON.stringify({ name: `Schema ${index}` }));
   return { connections: 1, request };
+}
+
+/** Returns two requests, each of which changes all the data sources. */
+export function storingSources(tenant: Tenant, count: number): Uint8Array[] {
+  return ['One', 'Another'].map((name) => {
+    const sources = namesOf('source', count).map((id) => [id, { schema_id: 'schema', name }]);
+    const config = { version: 1, data_sources: Object.fromEntries(sources) };
+    return tenant.request('PUT', '/v1/config', JSON.stringify(config));
+  });
+}
+
+/** Renames two groups, for each of which so many data sources are reserved, back and forth. */
+export async function renaming(tenant: Tenant, reserved: number): Promise<Flow> {
+  const groups = await tenant.storeGroups(2);
+  for (const { id } of groups) {
+    const source = { schema_id: 'schema', name: 'Source', user_group_id: id };
+    const sources = namesOf(`${id}-source`, reserved).map((sourceId) => [sourceId, source]);
+    await tenant.call('PUT', '/v1/config', { version: 1, data_sources: Object.fromEntries(sources) });
+  }
+  const requests = ['', '-renamed'].flatMap((from) =>
+    groups.map(({ id }) => {
+      const body = JSON.stringify({ user_group_id: from === '' ? `${id}-renamed` : id });
+      return tenant.request('POST', `/v1/user-groups/${id}${from}/rename`, body);
+    }),
+  );
+  return { connections: groups.length, request: cycle(requests) };
 }
 
 export const catalogueCases: readonly HostileCase[] = [
@@ -74,6 +101,14 @@ export const catalogueCases: readonly HostileCase[] = [
       const request = (index: number) => attacker.request('PUT', paths[index % paths.length]!, bodyOf(index));
       return [{ connections: 64, request }];
     },
+  },
+  {
+    name: 'catalogues-applied',
+    prepare: (attacker) => [{ connections: 2, request: cycle(storingSources(attacker, MAX_CONFIG_CHANGES)) }],
+  },
+  {
+    name: 'catalogues-renamed',
+    prepare: async (attacker) => [await renaming(attacker, MAX_CONFIG_CHANGES)],
   },
   {
     // A small request whose response would have the whole catalogue.

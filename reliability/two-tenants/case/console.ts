@@ -1,6 +1,7 @@
 // The console: searches, sign-ins, and forms that anyone can send.
 
 import { MAX_KEPT_CHARACTERS } from '../../../src/console/request/interrupted-form.ts';
+import { EXPORT_PATH } from '../../../src/console/user-group/export.ts';
 import { send } from '../../../test/support/http.ts';
 import { requestBytes } from '../../support/connection.ts';
 import type { HostileCase } from '../hostile-case.ts';
@@ -39,6 +40,17 @@ export const consoleCases: readonly HostileCase[] = [
       const path = '/console/user-groups?search=nothing';
       const headers = [`Cookie: ${await cookieOf(attacker)}`];
       const request = requestBytes({ method: 'GET', path, headers });
+      return [{ connections: CONNECTIONS, request: () => request }];
+    },
+  },
+  {
+    // The other tenant lists too.
+    name: 'console-exports',
+    otherCalls: ['list', 'events'],
+    prepare: async (attacker) => {
+      await attacker.storeGroups(2_000, () => ({ properties: { text: 'x'.repeat(20_000) } }));
+      const headers = [`Cookie: ${await cookieOf(attacker)}`];
+      const request = requestBytes({ method: 'GET', path: EXPORT_PATH, headers });
       return [{ connections: CONNECTIONS, request: () => request }];
     },
   },

@@ -43,4 +43,15 @@ export const eventCases: readonly HostileCase[] = [
       return [{ connections: READERS, request: () => request }];
     },
   },
+  {
+    // Each request reads all the events. The other tenant lists too.
+    name: 'events-filtered',
+    otherCalls: ['list', 'events'],
+    prepare: async (attacker) => {
+      for (let change = 0; change < 10; change++)
+        await attacker.storeGroups(1_000, () => ({ name: `Change ${change}` }));
+      const request = attacker.request('GET', '/v1/events?limit=1000&field=nothing');
+      return [{ connections: 2 * READERS, request: () => request }];
+    },
+  },
 ];

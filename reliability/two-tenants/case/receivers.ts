@@ -2,15 +2,19 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { MAX_CONFIG_DELIVERIES } from '../../../src/operations/config/plan.ts';
 import { cycle } from '../flow.ts';
 import type { HostileCase } from '../hostile-case.ts';
 import { namesOf, type Tenant } from '../tenant.ts';
+import { renaming, storingSources } from './catalogues.ts';
 
 const ENDPOINTS = 100;
 const PATHS = namesOf('/v1/webhook-endpoints/endpoint', ENDPOINTS);
 const TRICKLE_MS = 500;
 /** Number of connections, each of which changes a group; each change is an event for every endpoint. */
 const FAN_OUT = 64;
+/** Number of documents in one change: their events cause the most deliveries that a call may. */
+const DOCUMENTS = MAX_CONFIG_DELIVERIES / ENDPOINTS;
 
 const receivers: Record<string, (socket: Socket) => void> = {
   hang: () => {},
@@ -78,6 +82,35 @@ export const receiverCases: readonly HostileCase[] = [
       const request = (index: number) =>
         attacker.request('PUT', `/v1/user-groups/${groups[index % FAN_OUT]}`, `{"name":"${index}"}`);
       return [{ connections: FAN_OUT, request }];
+    },
+  },
+  {
+    name: 'receivers-config-changes',
+    prepare: async (attacker) => {
+      await storeEndpoints(attacker, accept);
+      return [{ connections: 2, request: cycle(storingSources(attacker, DOCUMENTS)) }];
+    },
+  },
+  {
+    name: 'receivers-renames',
+    prepare: async (attacker) => {
+      await storeEndpoints(attacker, accept);
+      return [await renaming(attacker, DOCUMENTS)];
+    },
+  },
+  {
+    // Each endpoint has many deliveries when it is deleted, and these go before it is created again.
+    name: 'receivers-replaced',
+    prepare: async (attacker) => {
+      const puts = await storeEndpoints(attacker, () => {});
+      const replacements = PATHS.flatMap((path, index) => [attacker.request('DELETE', path), puts[index]!]);
+      const groups = namesOf('group', 16);
+      const request = (index: number) =>
+        attacker.request('PUT', `/v1/user-groups/${groups[index % groups.length]}`, `{"name":"${index}"}`);
+      return [
+        { connections: groups.length, request },
+        { connections: 4, request: cycle(replacements) },
+      ];
     },
   },
 ];

@@ -18,6 +18,23 @@ function form(attacker: Tenant, token: string): Uint8Array {
 
 export const tokenCases: readonly HostileCase[] = [
   {
+    // Each new set of keys takes as long as a hundred signatures.
+    name: 'tokens-keys-revoked',
+    prepare: async (attacker) => {
+      await storeIntegration(attacker);
+      const request = attacker.request('POST', '/v1/signing-keys/rotate', '{"revoke":true}');
+      return [{ connections: 8, request: () => request }];
+    },
+  },
+  {
+    name: 'tokens-for-the-api',
+    prepare: (attacker) => {
+      const body = '{"name":"short","permission":"resolve","expires_in_seconds":1}';
+      const request = attacker.request('POST', '/v1/api-tokens', body);
+      return [{ connections: CONNECTIONS, request: () => request }];
+    },
+  },
+  {
     name: 'tokens-minting',
     prepare: async (attacker) => {
       await storeIntegration(attacker);
