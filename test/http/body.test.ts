@@ -73,6 +73,28 @@ describeOnEachDatabase('a body', (database) => {
     connection.leave();
   });
 
+  it('is read to its end if its many small chunks arrive one at a time', async () => {
+    const connection = await RawConnection.open(service.url);
+    const head = `GET /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
+    connection.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+    // The connection is paused after 1,024 chunks, when the last of them are not joined and passed on yet.
+    const chunks = padded(5 * 1_100).match(/.{5}/g)!;
+    connection.write(
+      chunks
+        .slice(0, 1_023)
+        .map((chunk) => `5\r\n${chunk}\r\n`)
+        .join(''),
+    );
+    for (const chunk of chunks.slice(1_023)) {
+      await sleep(5);
+      connection.write(`5\r\n${chunk}\r\n`);
+    }
+    connection.write('0\r\n\r\n');
+    const answer = await eventually('a response', () => connection.exchange.answers[0] ?? null);
+    assert.equal(answer.status, 200);
+    connection.leave();
+  });
+
   it('is read no further if an endless number of chunks follows the response', async () => {
     for (const path of ['/healthz', '/v1/forward-auth', '/nowhere', '/console/sign-in']) {
       const connection = await RawConnection.open(service.url);

@@ -100,7 +100,7 @@ export class ChunkLimit {
   }
 
   #pause(socket: Socket, period: Period): void {
-    let isWanted = false;
+    let isWanted = !socket.isPaused();
     // Node resumes the connection when the body is read, and at its end.
     const pauseAgain = (): void => {
       isWanted = true;
