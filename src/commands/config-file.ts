@@ -229,7 +229,10 @@ export function toYaml(text: JsonText): string {
     aliasDuplicateObjects: false,
     compat: 'yaml-1.1',
   } as const;
-  return new Document(yamlNode(parseTree(text)), options).toString({ lineWidth: 0 });
+  return new Document(yamlNode(parseTree(text)), options).toString({
+    lineWidth: 0,
+    doubleQuotedAsJSON: true,
+  });
 }
 
 function yamlNode(tree: JsonTree): unknown {

@@ -63,6 +63,7 @@ const ODD_TEXTS = [
   '\n',
   '  \n',
   '\n \n',
+  `${'a'.repeat(40)}\n \n `,
   'a\n',
   '\ta',
   'a\t',
