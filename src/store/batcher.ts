@@ -297,12 +297,6 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     let characters = 0;
     for (const entry of this.#queue) {
       if (taken.length === maxBatch || characters >= maxCharacters) break;
-      const added = this.#estimateCharacters(entry);
-      // An item that is too large for a batch gets one of its own: no other item has to wait for it to end.
-      if (taken.length > 0 && added >= maxCharacters) {
-        characters = maxCharacters;
-        break;
-      }
       const { item, changed } = entry;
       const first = taken[0] ?? entry;
       const isBeingChanged = changed !== undefined && this.#changing.has(changed);
@@ -310,6 +304,12 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       if (isBeingChanged || isOtherKind || this.#isPaused(entry.tenant)) {
         skipped.push(entry);
         continue;
+      }
+      const added = this.#estimateCharacters(entry);
+      // An item that is too large for a batch gets one of its own: no other item has to wait for it to end.
+      if (taken.length > 0 && added >= maxCharacters) {
+        characters = maxCharacters;
+        break;
       }
       characters += added;
       taken.push(entry);

@@ -205,6 +205,21 @@ describe('A batch', () => {
     assert.deepEqual(batches, [[100], [200], [201], [202], [101], [102]]);
   });
 
+  it('has all items of its kind although a large one of another kind waits', async () => {
+    const batches: number[][] = [];
+    const run = async (batch: { kind: string; value: number }[]): Promise<number[]> => {
+      batches.push(batch.map(({ value }) => value));
+      return batches.at(-1)!;
+    };
+    const countCharacters = ({ kind }: { kind: string }) => (kind === 'large' ? 10_000_000 : 0);
+    const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true }, { countCharacters });
+    const kinds = ['small', 'large', 'small'];
+    await Promise.all(
+      kinds.map((kind, value) => batcher.submit({ kind, value }, { ...NEVER, tenant: value })),
+    );
+    assert.deepEqual(batches, [[0, 2], [1]]);
+  });
+
   it('does not run beside another one that changes the same thing, and lets the others go ahead', async () => {
     const batches: number[][] = [];
     const ends: (() => void)[] = [];
