@@ -34,6 +34,8 @@ interface ServiceProblem {
 
 export interface ServiceResponse {
   body: ServiceObject;
+  /** Names the version of the resource; null if a proxy has removed it. */
+  entityTag: string | null;
   /** null for a success. */
   problem: ServiceProblem | null;
 }
@@ -113,10 +115,10 @@ export class ServiceClient {
   }
 
   async #read(response: Response): Promise<ServiceResponse> {
-    const { status } = response;
+    const { status, headers } = response;
     const bytes = Buffer.from(await response.arrayBuffer().catch((error) => this.#unreachable(error)));
     const body = new ServiceObject(status === 204 ? new Map() : this.#members(status, bytes));
-    return { body, problem: response.ok ? null : problemIn(body) };
+    return { body, entityTag: headers.get('etag'), problem: response.ok ? null : problemIn(body) };
   }
 
   #members(status: number, bytes: Buffer): ReadonlyMap<string, JsonText> {

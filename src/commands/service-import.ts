@@ -116,7 +116,7 @@ export class ServiceTarget implements ImportTarget {
   async #create(body: ImportedUserGroupBody): Promise<Refusal> {
     const headers = { 'if-none-match': '*' };
     const response = await this.#client.call('POST', '/v1/user-groups', { body: textOfBody(body), headers });
-    return this.#refusal(response) ?? (body.suspended ? this.#suspend(body) : null);
+    return this.#refusal(response) ?? (body.suspended ? this.#suspend(body, response) : null);
   }
 
   async #update(body: ImportedUserGroupBody, { suspendedAt, version }: StoredFields): Promise<Refusal> {
@@ -126,12 +126,17 @@ export class ServiceTarget implements ImportTarget {
     const isSuspended = suspendedAt !== null;
     const refusal = this.#refusal(response);
     if (refusal !== null || body.suspended === undefined || body.suspended === isSuspended) return refusal;
-    return this.#suspend(body);
+    return this.#suspend(body, response);
   }
 
-  async #suspend({ userGroupId, suspended }: ImportedUserGroupBody): Promise<Refusal> {
+  /** Suspends or resumes the user group that was just written, unless another one has got its id since. */
+  async #suspend(
+    { userGroupId, suspended }: ImportedUserGroupBody,
+    { entityTag }: ServiceResponse,
+  ): Promise<Refusal> {
     const path = `${userGroupPath(userGroupId)}/${suspended ? 'suspend' : 'resume'}`;
-    return this.#refusal(await this.#client.call('POST', path));
+    const headers = entityTag === null ? {} : { 'if-match': entityTag };
+    return this.#refusal(await this.#client.call('POST', path, { headers }));
   }
 
   #refusal(response: ServiceResponse): Refusal {

@@ -293,26 +293,36 @@ describeOnEachDatabase('import --url', (kind) => {
     assert.deepEqual(await ids(), ['g0']);
   });
 
-  it('with --update does not change a group with another token that gets the id before the update', async () => {
-    const { json } = await call('POST', '/v1/user-groups', groups(1)[0]);
-    await using proxy = await LoopbackServer.listen(
-      createHttpServer(async (request, response) => {
-        const { method = '', url: path = '', headers } = request;
-        const body = await text(request);
-        if (method === 'PUT') await call('DELETE', '/v1/user-groups/g0');
-        if (method === 'PUT') await call('POST', '/v1/user-groups', { user_group_id: 'g0', name: 'Theirs' });
-        const answer = await send(site.service.url, { method, path, headers, ...(body !== '' && { body }) });
-        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
-      }),
-    );
-    const file = folder.join('replaced-group.ndjson');
-    writeFileSync(file, JSON.stringify({ user_group_id: 'g0', name: 'New', token: json.user_group.token }));
-    const args = ['import', file, '--url', proxy.url, '--update'];
-    const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
-    assert.equal(code, 65, stderr);
-    assert.match(stderr, /is not the token of this user group/);
-    assert.equal((await read('g0')).name, 'Theirs');
-  });
+  for (const [change, method] of [
+    ['update', 'PUT'],
+    ['suspension', 'POST'],
+  ]) {
+    it(`with --update does not change a group with another token that gets the id before the ${change}`, async () => {
+      const { json } = await call('POST', '/v1/user-groups', groups(1)[0]);
+      await using proxy = await LoopbackServer.listen(
+        createHttpServer(async (request, response) => {
+          const { url: path = '', headers } = request;
+          const body = await text(request);
+          if (request.method === method) {
+            await call('DELETE', '/v1/user-groups/g0');
+            await call('POST', '/v1/user-groups', { user_group_id: 'g0', name: 'Theirs' });
+          }
+          const sent = { method: request.method!, path, headers, ...(body !== '' && { body }) };
+          const answer = await send(site.service.url, sent);
+          response.writeHead(answer.status, answer.headers).end(answer.text);
+        }),
+      );
+      const file = folder.join(`replaced-before-${change}.ndjson`);
+      const line = { user_group_id: 'g0', name: 'New', suspended: true, token: json.user_group.token };
+      writeFileSync(file, JSON.stringify(line));
+      const args = ['import', file, '--url', proxy.url, '--update'];
+      const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+      assert.equal(code, 65, stderr);
+      assert.match(stderr, /is not the token of this user group/);
+      const { name, suspended } = await read('g0');
+      assert.deepEqual([name, suspended], ['Theirs', false]);
+    });
+  }
 
   it('is refused if a response ends early, or the connection ends without one', async () => {
     const file = folder.join('ended.ndjson');
