@@ -220,6 +220,20 @@ describe('A batch', () => {
     assert.deepEqual(batches, [[0, 2], [1]]);
   });
 
+  it('has an urgent item before all others, also those of other tenants', async () => {
+    const batches: number[][] = [];
+    const run = async (batch: { kind: number; value: number }[]): Promise<number[]> => {
+      batches.push(batch.map(({ value }) => value));
+      return batches.at(-1)!;
+    };
+    const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true });
+    const submit = (value: number, options: { tenant: number; isUrgent?: boolean }) =>
+      batcher.submit({ kind: value, value }, { ...NEVER, ...options });
+    const others = [submit(0, { tenant: 1 }), submit(1, { tenant: 1 }), submit(2, { tenant: 2 })];
+    await Promise.all([...others, submit(3, { tenant: 1, isUrgent: true })]);
+    assert.deepEqual(batches, [[3], [0], [2], [1]]);
+  });
+
   it('does not run beside another one that changes the same thing, and lets the others go ahead', async () => {
     const batches: number[][] = [];
     const ends: (() => void)[] = [];
