@@ -214,8 +214,18 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       if (this.#queue.length + this.#inFlight === 0) this.#turns.reset();
       const cost = SMALL_RESULT_CHARACTERS + this.#estimateCharacters({ characters, tenant });
       const start = isUrgent ? 0 : this.#turns.add(tenant, cost);
-      const timing = { cost, start, submittedAt, startBy };
-      const entry = { item, changed, characters, tenant, ...timing, resolve, reject };
+      const entry = {
+        item,
+        changed,
+        characters,
+        tenant,
+        cost,
+        start,
+        submittedAt,
+        startBy,
+        resolve,
+        reject,
+      };
       if (isUrgent) this.#queue.unshift(entry);
       else this.#queue.push(entry);
       this.#publishLength();
