@@ -20,7 +20,7 @@ const PAGES = 8;
 const CREATIONS = 64;
 const ENVIRONMENTS = 10_000;
 const [SMALL, LARGE] = [1, 2];
-/** Of all configurations in memory. */
+/** Size of all configurations in memory. */
 const MAX_CHARACTERS = 256 * 1024 * 1024;
 
 describeOnEachDatabase('A large configuration', (kind) => {
