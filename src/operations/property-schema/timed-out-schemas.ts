@@ -3,11 +3,11 @@
 
 import { operator } from '../../domain/api-token.ts';
 import type { EventTarget } from '../../domain/event/event.ts';
-import { limits } from '../../domain/field.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { PropertySchema } from '../../domain/property-schema/property-schema.ts';
 import { type Tenant, tenantOf } from '../../domain/tenant.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
+import { findNewestEvent } from '../event/newest.ts';
 
 const TYPE = 'property_schema.timed_out';
 const target = { type: 'property_schema', id: SINGLETON_ID } as const satisfies EventTarget;
@@ -53,17 +53,7 @@ export class TimedOutSchemas {
    * restart: any change of the schema would be newer.
    */
   async #isRecorded(tenant: Tenant): Promise<boolean> {
-    const { events } = await this.#context.store.read({
-      kind: 'listEvents',
-      tenant,
-      target,
-      type: null,
-      order: 'newest',
-      after: null,
-      limit: 1,
-      scanLimit: 1,
-      maxBytes: limits.pageBytes,
-    });
-    return events[0]?.type === TYPE;
+    const newest = await findNewestEvent(this.#context.store, tenant, target);
+    return newest?.type === TYPE;
   }
 }

@@ -2,8 +2,7 @@
 // request may, so it continues after the request, and a repeated request finds it done.
 
 import { setNewest } from '../../domain/bounded-map.ts';
-import type { EventTarget, PositionRange } from '../../domain/event/event.ts';
-import { limits } from '../../domain/field.ts';
+import type { PositionRange } from '../../domain/event/event.ts';
 import { tenantOf } from '../../domain/tenant.ts';
 import {
   keyToString,
@@ -14,6 +13,7 @@ import {
 import type { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
+import { findNewestEvent } from '../event/newest.ts';
 import { tooBusy } from '../refusals.ts';
 import { earlierParts, newestEnd } from './history.ts';
 
@@ -65,29 +65,13 @@ async function erase(store: BatchingStore, userGroup: UserGroup): Promise<number
   const key = userGroupKey(userGroup, userGroup.providedId);
   const parts = earlierParts(store, key, newestEnd(key.providedId));
   const { after } = (await parts.next()).value!.range;
-  const upTo = await findLastPosition(store, key);
+  const newest = await findNewestEvent(store, tenantOf(key), { type: 'user_group', id: key.providedId });
   const current = await store.read({ kind: 'findUserGroup', key });
   // The parts that were found may be those of another group.
   if (current?.sealedToken.ciphertext !== userGroup.sealedToken.ciphertext) return after;
   for await (const { id, range, isDeparture } of parts)
     if (!isDeparture) await erasePart(store, userGroupKey(key, id), range);
-  return erasePart(store, key, { after, upTo });
-}
-
-async function findLastPosition(store: BatchingStore, key: UserGroupKey): Promise<number> {
-  const target: EventTarget = { type: 'user_group', id: key.providedId };
-  const { events } = await store.read({
-    kind: 'listEvents',
-    tenant: tenantOf(key),
-    target,
-    type: null,
-    order: 'newest',
-    after: null,
-    limit: 1,
-    scanLimit: 1,
-    maxBytes: limits.pageBytes,
-  });
-  return events[0]?.position ?? 0;
+  return erasePart(store, key, { after, upTo: newest?.position ?? 0 });
 }
 
 async function erasePart(store: BatchingStore, key: UserGroupKey, { after, upTo }: PositionRange) {
