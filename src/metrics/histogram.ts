@@ -4,6 +4,9 @@
 
 import type { Metric, Registry } from 'prom-client';
 
+/** Labels for prom-client, which formats them in each scrape: ten times the cost of a name that contains them. */
+const NO_LABELS = {};
+
 interface HistogramOptions {
   name: string;
   help: string;
@@ -14,7 +17,7 @@ interface HistogramOptions {
 export class Histogram<Label extends string> {
   readonly name: string;
   readonly #options: HistogramOptions;
-  readonly #series: { labels: Record<Label, string>; series: Series }[] = [];
+  readonly #series: { names: readonly string[]; series: Series }[] = [];
 
   constructor(registry: Registry, options: HistogramOptions) {
     this.name = options.name;
@@ -26,23 +29,38 @@ export class Histogram<Label extends string> {
   /** Adds a series. Call it once for each combination of labels. */
   series(labels: Record<Label, string>): Series {
     const series = new Series(this.#options.buckets);
-    this.#series.push({ labels, series });
+    this.#series.push({ names: this.#namesOf(labels), series });
     return series;
+  }
+
+  /** Returns the names of the samples of a series, with its labels, in the order of their values. */
+  #namesOf(labels: Record<Label, string>): string[] {
+    const { name, buckets } = this.#options;
+    return [
+      ...[...buckets, '+Inf'].map((le) => `${name}_bucket${labelText({ ...labels, le: String(le) })}`),
+      `${name}_sum${labelText(labels)}`,
+      `${name}_count${labelText(labels)}`,
+    ];
   }
 
   get(): object {
     const { name, help } = this.#options;
-    const values = this.#series.flatMap(({ labels, series }) => [
-      ...series.cumulative().map(([le, value]) => ({
-        metricName: `${name}_bucket`,
-        labels: { ...labels, le },
-        value,
-      })),
-      { metricName: `${name}_sum`, labels, value: series.sum },
-      { metricName: `${name}_count`, labels, value: series.count },
-    ]);
+    const values = this.#series.flatMap(({ names, series }) => {
+      const numbers = [...series.cumulative(), series.sum, series.count];
+      return names.map((metricName, index) => ({
+        metricName,
+        labels: NO_LABELS,
+        sharedLabels: NO_LABELS,
+        value: numbers[index],
+      }));
+    });
     return { name, help, type: 'histogram', values, aggregator: 'sum' };
   }
+}
+
+function labelText(labels: Record<string, string>): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
 export class Series {
@@ -72,12 +90,12 @@ export class Series {
     this.#sum += value;
   }
 
-  /** Returns the number of observations up to each bound. */
-  cumulative(): [bound: number | '+Inf', count: number][] {
+  /** Returns the number of observations up to each bound, the last of which is infinite. */
+  cumulative(): number[] {
     let total = 0;
-    return [...this.#counts].map((count, bucket) => {
+    return Array.from(this.#counts, (count) => {
       total += count;
-      return [this.#bounds[bucket] ?? '+Inf', total];
+      return total;
     });
   }
 }

@@ -397,4 +397,34 @@ describe('The histogram of hot paths', () => {
     new PromCounter({ name: 'b_total', help: 'Help.', registers: [ours] });
     assert.match(await ours.metrics(), /# HELP a_seconds Help\.\n# TYPE a_seconds histogram\n/);
   });
+
+  it('takes less time than that of prom-client to render', async () => {
+    const options = {
+      name: 'a_seconds',
+      help: 'Help.',
+      buckets: Array.from({ length: 15 }, (_, index) => index),
+    };
+    const [ours, theirs] = [new Registry(), new Registry()];
+    const histogram = new Histogram(ours, options);
+    const reference = new PromHistogram({ ...options, labelNames: ['route'], registers: [theirs] });
+    for (let route = 0; route < 400; route++) {
+      histogram.series({ route: `/${route}` }).observe(1);
+      reference.observe({ route: `/${route}` }, 1);
+    }
+    const [oursMs, theirsMs] = [
+      await fastestMs(() => ours.metrics()),
+      await fastestMs(() => theirs.metrics()),
+    ];
+    assert.ok(oursMs < theirsMs, `${oursMs} ms, ${theirsMs} ms`);
+  });
 });
+
+async function fastestMs(work: () => Promise<unknown>): Promise<number> {
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 20; run++) {
+    const startedAt = performance.now();
+    await work();
+    fastest = Math.min(fastest, performance.now() - startedAt);
+  }
+  return fastest;
+}
