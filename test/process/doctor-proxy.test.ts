@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/domain/instant.ts';
@@ -104,6 +105,16 @@ describe('doctor --url', () => {
     writeFileSync(folder.join('invalid-token'), `${apiToken.slice(0, -1)}~`, { mode: 0o600 });
     const [invalid] = findings(await doctor(service.url, ['--api-token-file', 'invalid-token']));
     assert.equal(invalid?.name, 'authorization');
+  });
+
+  it('suspects the service, not the paths of the proxy, if the proxy finds no process', async () => {
+    await using proxy = await LoopbackServer.listen(
+      createHttpServer((_request, response) => void response.writeHead(503).end()),
+    );
+    const [unavailable] = findings(await doctor(proxy.url));
+    assert.deepEqual([unavailable?.name, unavailable?.status], ['reachable', 'failed']);
+    assert.match(unavailable!.message, /returned 503: the proxy finds no process/);
+    assert.match(unavailable!.remedy!, /log of each process/);
   });
 
   it('reports an address that does not respond', async () => {

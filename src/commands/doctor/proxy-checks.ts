@@ -55,6 +55,11 @@ function remedyIfUnreachable({ href }: URL): string {
 async function checkAlive(probe: HttpProbe): Promise<CheckResult> {
   const { status, json } = await probe.send({ path: '/healthz' });
   if (status === 200 && json.status === 'alive') return ok('/healthz responds');
+  if (status >= 502 && status <= 504)
+    return failed(
+      `/healthz returned ${status}: the proxy finds no process of the service that responds and is ready`,
+      'read the log of each process, and run doctor without --url with its settings; if they are ready, compare their addresses with those of the proxy',
+    );
   const remedy = 'forward all paths to the service, /healthz included';
   return failed(`/healthz returned ${status} instead of the response of the service`, remedy);
 }
