@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { Installation } from '../support/faults/installation.ts';
+import { postgres } from '../support/database.ts';
+import { Installation, RECOVERY_LIMIT_MS, within } from '../support/faults/installation.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
 
 const DISK_FULL = '53100';
+const READ_ONLY = '25006';
 /** Names of statements that write. */
 const WRITES = /^(?:create|update)_user_groups$|^ping_write$/;
 const WRITERS = 16;
@@ -82,4 +85,20 @@ describe('A read-only server', () => {
   async function set(value: 'on' | 'off'): Promise<void> {
     await operator.query(`alter database ${operator.database} set default_transaction_read_only = ${value}`);
   }
+});
+
+describe('A read-only host of DATABASE_URL', () => {
+  it('is not written to: another host is', async () => {
+    const database = await postgres.create();
+    await using readOnly = await FaultProxy.start(database.url);
+    readOnly.decide = (subject) => (WRITES.test(subject) ? { code: READ_ONLY } : 'pass');
+    const [first, second] = [readOnly.url, database.url].map((url) => new URL(url).host);
+    const DATABASE_URL = database.url.replace(second!, `${first},${second}`);
+    const hosts = { ...database, env: { ...database.env, DATABASE_URL } };
+    await using site = await Installation.start({ database: hosts, proxied: false });
+    const isCreated = async () => (await site.get('new', 'New')).status === 200;
+    await within(RECOVERY_LIMIT_MS, 'a write to the other host', isCreated);
+    assert.equal((await site.put('new', 'Other')).status, 200);
+    assert.ok(readOnly.opened > 0);
+  });
 });
