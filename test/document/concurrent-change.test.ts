@@ -6,12 +6,16 @@ import type { Caller } from '../../src/domain/api-token.ts';
 import type { DocumentDefinition } from '../../src/domain/document.ts';
 import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import { integrationDefinition } from '../../src/domain/integration.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { SINGLETON_ID } from '../../src/domain/policy-mode.ts';
+import { propertySchemaDefinition } from '../../src/domain/property-schema/property-schema.ts';
 import { digestOfApiToken } from '../../src/domain/token.ts';
 import { webhookEndpointDefinition } from '../../src/domain/webhook-endpoint/webhook-endpoint.ts';
 import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { deleteDocument, readDocument } from '../../src/operations/document/document.ts';
 import { putIntegration } from '../../src/operations/integration/integration.ts';
+import { putPropertySchema } from '../../src/operations/property-schema/put.ts';
 import { disableEndpoint } from '../../src/operations/webhook-endpoint/delivery.ts';
 import {
   openSecrets,
@@ -77,6 +81,20 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
     const stored = await readDocument(context, await currentCaller(), definition, 'hook');
     assert.equal(secret?.reveal(), openSecrets(context, stored).current.reveal());
     assert.notEqual(secret?.reveal(), json.secret);
+  });
+
+  it('is created, with an event that says so, if it is deleted while it is being replaced', async () => {
+    const sent = { schema: '{"type":"object"}' as JsonText, mode: 'report' } as const;
+    await put('property-schema', { schema: { type: 'object' }, mode: 'off' });
+    const caller = await currentCaller();
+    const context = deletedBefore(caller, propertySchemaDefinition, SINGLETON_ID);
+    const { created } = await putPropertySchema(context, caller, sent, undefined);
+    assert.ok(created);
+    const events = await service.eventsAbout({ type: 'property_schema', id: SINGLETON_ID });
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['property_schema.created', 'property_schema.deleted', 'property_schema.created'],
+    );
   });
 
   it('gets no deliveries of the deleted one if it is a webhook endpoint', async () => {
