@@ -423,26 +423,49 @@ describeOnEachDatabase('A webhook', (database) => {
   });
 
   it('is one of at most 32 to its endpoint at a time, however many were accepted', async () => {
+    const tenant = await newTenant();
+    await using receiver = await Receiver.start();
+    const held = await holdMany(tenant, receiver);
+    // Leaves time for more attempts to arrive.
+    await tenant.deliveries('many');
+    assert.equal(held.filter(({ destroyed }) => !destroyed).length, 32);
+  });
+
+  it('is one of half as many to its endpoint at a time after another has failed', async () => {
+    const tenant = await newTenant();
+    await using receiver = await Receiver.start();
+    const held = await holdMany(tenant, receiver);
+    const failed = held.shift()!;
+    failed.writeHead(500).end();
+    const health = async () => (await tenant.call('GET', `${PATH}/many/health`)).json.health;
+    await eventually('the failure', async () => (await health()).failing_since !== null);
+    const before = receiver.received.length;
+    for (const response of held.splice(0, 4)) response.end();
+    await eventually('the success', async () => (await health()).failing_since === null);
+    await sleep(200);
+    assert.equal(receiver.received.length, before, 'as many as before run');
+    for (const response of held.splice(0, 8)) response.end();
+    await receiver.waitFor(before + 1);
+  });
+
+  /** Accepts 40 webhooks to an endpoint, and then holds the responses to as many as are sent at a time. */
+  async function holdMany(tenant: Tenant, receiver: Receiver): Promise<ServerResponse[]> {
     const held: ServerResponse[] = [];
     let toAccept = 0;
     const acceptOrHold = (response: ServerResponse) => {
       if (toAccept-- > 0) response.end();
       else held.push(response);
     };
-    await using receiver = await Receiver.start(acceptOrHold);
-    const tenant = await newTenant();
+    receiver.respond = acceptOrHold;
     await tenant.endpoint('many', receiver.url);
     const ids = Array.from({ length: 80 }, (_, index) => `many-${index}`);
     // All are due before the first is accepted: an endpoint with nothing due starts with few attempts again.
     await mapConcurrently(ids, (id) => tenant.createGroup(id));
     toAccept = 40;
     for (const response of held.splice(0)) acceptOrHold(response);
-    const open = () => held.filter(({ destroyed }) => !destroyed).length;
-    await eventually('32 concurrent attempts', () => open() >= 32);
-    // Leaves time for more attempts to arrive.
-    await tenant.deliveries('many');
-    assert.equal(open(), 32);
-  });
+    await eventually('32 concurrent attempts', () => held.length >= 32);
+    return held;
+  }
 
   it('that the receiver answers with 410 disables the endpoint, with an event', async () => {
     await using gone = await Receiver.start(respondWith(410));
