@@ -28,9 +28,11 @@ describe('A fair share', () => {
   });
 
   it('grants units one at a time or together alike', () => {
-    const oneByOne = new FairShare(CAPACITY);
-    while (oneByOne.admits(1)) oneByOne.take(1, 1);
-    assert.equal(oneByOne.heldBy(1), takeAll(new FairShare(CAPACITY), 1));
+    for (const capacity of [CAPACITY, CAPACITY - 1, 1]) {
+      const oneByOne = new FairShare(capacity);
+      while (oneByOne.admits(1)) oneByOne.take(1, 1);
+      assert.equal(oneByOne.heldBy(1), takeAll(new FairShare(capacity), 1), `${capacity} units`);
+    }
   });
 
   it('leaves room for the next tenant, however many hold all they can get', () => {

@@ -22,5 +22,22 @@ describe('Fair turns', () => {
     for (let item = 0; item < 10; item++) turns.serve(turns.add(1, 10));
     assert.equal(turns.add(1, 10), 100);
     assert.equal(turns.add(2, 10), 90);
+    turns.serve(turns.add(2, 1_000));
+    turns.serve(turns.add(2, 10));
+    assert.equal(turns.add(1, 10), 1_100);
+  });
+
+  it('do not go back when an item is served that did not take a turn', () => {
+    const turns = new FairTurns();
+    for (let item = 0; item < 10; item++) turns.serve(turns.add(1, 10));
+    turns.serve(0);
+    assert.equal(turns.add(2, 10), 90);
+  });
+
+  it('keep the claims of waiting tenants, however many others there are', () => {
+    const turns = new FairTurns();
+    turns.serve(turns.add(1, 10));
+    for (let tenant = 2; tenant < 5_000; tenant++) turns.serve(turns.add(tenant, 0));
+    assert.equal(turns.add(1, 10), 10);
   });
 });

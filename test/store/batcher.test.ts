@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
+import { ThreadSum } from '../../src/scheduling/thread-sum.ts';
 import { Batcher, type Cooldown } from '../../src/store/batcher.ts';
+import { StoreUnavailable } from '../../src/store/port.ts';
 
 interface Item {
   kind: 'item';
@@ -281,5 +283,40 @@ describe('A batch', () => {
     end();
     await Promise.all([first, ...rest]);
     assert.deepEqual(sizes, [1, 256, 44]);
+  });
+
+  it('has the items of tenants in turn regardless of what they cost before the queue was empty', async () => {
+    const batches: number[][] = [];
+    const run = async (batch: { kind: number; value: number }[]): Promise<number[]> => {
+      batches.push(batch.map(({ value }) => value));
+      return batches.at(-1)!;
+    };
+    const countCharacters = ({ value }: { value: number }) => (value === 100 ? 900_000 : 0);
+    const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true }, { countCharacters });
+    const submit = (tenant: number, value: number) =>
+      batcher.submit({ kind: value, value }, { ...NEVER, tenant });
+    await submit(1, 100);
+    await Promise.all([submit(1, 101), submit(2, 200), submit(2, 201)]);
+    assert.deepEqual(batches, [[100], [101], [200], [201]]);
+  });
+
+  it('that does not end delays the refusal of no item that waits for it', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const run = async (batch: Item[]): Promise<number[]> => {
+      await released;
+      return batch.map(({ value }) => value);
+    };
+    const queueLengths = new ThreadSum(ThreadSum.allocate(1), 0);
+    const batcher = new Batcher(run, LIMITS, { queueLengths });
+    const running = batcher.submit(items[0]!, NEVER);
+    await nextTurn();
+    const start = performance.now();
+    const waiting = [50, 800].map((ms) => batcher.submit(items[1]!, { startBy: start + ms }));
+    await assert.rejects(waiting[0]!, StoreUnavailable);
+    assert.equal(queueLengths.total, 1);
+    await assert.rejects(waiting[1]!, StoreUnavailable);
+    assert.equal(queueLengths.total, 0);
+    release();
+    assert.equal(await running, 0);
   });
 });
