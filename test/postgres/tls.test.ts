@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, copyFileSync, statSync } from 'node:fs';
+import { chownSync, copyFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
+import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
+import { optionsFor } from '../support/postgres/options.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
-import { createApiToken, Folder, run, serve } from '../support/process.ts';
+import { createApiToken, eventually, Folder, run, serve } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -83,6 +85,25 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     const connections = await query(`select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid)
       where application_name = 'user-group-service'`);
     assert.deepEqual(connections, [{ ssl: true }]);
+  });
+
+  it('is connected to again after the file of its authority was missing while requests waited', async () => {
+    copyFileSync(folder.join('server.crt'), folder.join('renewed.crt'));
+    const pool = new ConnectionPool(optionsFor(trusting('renewed.crt').DATABASE_URL!), false);
+    const one = { name: 'one', sql: 'select 1' };
+    const ending = { name: 'end', sql: 'select pg_terminate_backend(pg_backend_pid()) from pg_sleep(0.2)' };
+    try {
+      await pool.run((session) => session.query(one));
+      // The second one waits for the connection of the first.
+      const failed = [ending, one].map((each) => pool.run((session) => session.query(each)));
+      rmSync(folder.join('renewed.crt'));
+      for (const each of failed)
+        await assert.rejects(each, /^StoreUnavailable: PostgreSQL: ENOENT.*renewed.crt'$/);
+      copyFileSync(folder.join('server.crt'), folder.join('renewed.crt'));
+      await eventually('a connection', () => pool.run((session) => session.query(one)).catch(() => null));
+    } finally {
+      await pool.close();
+    }
   });
 
   it('is not waited for if the key does not fit the certificate of the client', async () => {

@@ -26,7 +26,7 @@ export class TransientError extends StoreUnavailable {
 
   override get isTransient(): boolean {
     const message = errorMessage(this.cause);
-    const isRefused = REFUSED.test(message) || REFUSED_TLS.test(this.#code);
+    const isRefused = REFUSED.test(message) || REFUSED_TLS.test(this.#code) || isAboutFile(this.cause);
     return !isRefused && !REFUSED_SETTING.test(this.#code) && !NEEDS_OPERATOR.test(this.#code);
   }
 
@@ -177,7 +177,13 @@ export function errorBeforeCommit(error: unknown): unknown {
   return new TransientError(error.cause, 'refused', error.connection);
 }
 
+/** Whether a file of TLS cannot be read. */
+function isAboutFile(error: unknown): boolean {
+  return (error as { syscall?: string }).syscall === 'open';
+}
+
 function remedyFor(error: unknown): string {
+  if (isAboutFile(error)) return '';
   const { code = '' } = error as { code?: string };
   if (!NOT_REACHED.has(code) && errorMessage(error) !== CONNECT_TIMEOUT) return '';
   return '; check the address, and that the server is running';

@@ -9,6 +9,22 @@ export function setMaxConnections(pool: pg.Pool, max: number): void {
 }
 
 /**
+ * Passes an error of the constructor of a connection, which reads the files of TLS, to the caller that waits for the
+ * connection. `pg-pool` throws it, for a caller in its queue into the event loop.
+ */
+export function reportConstructorErrors(pool: pg.Pool): void {
+  const internals = pool as unknown as { newClient(caller: { callback(error: unknown): void }): void };
+  const newClient = internals.newClient.bind(pool);
+  internals.newClient = (caller) => {
+    try {
+      newClient(caller);
+    } catch (error) {
+      caller.callback(error);
+    }
+  };
+}
+
+/**
  * Statements that are prepared in the session, text by name. `pg` adds each one when the server confirms it,
  * and expects submittables to look here before they parse.
  */

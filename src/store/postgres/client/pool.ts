@@ -16,7 +16,7 @@ import {
 import type { Hosts } from './hosts.ts';
 import { BEGIN } from './isolation.ts';
 import { clientConfig, type PostgresOptions } from './options.ts';
-import { poolClientClass, setMaxConnections } from './pg-internals.ts';
+import { poolClientClass, reportConstructorErrors, setMaxConnections } from './pg-internals.ts';
 import { Pipeline, type SentStatement } from './pipeline.ts';
 import { ReconnectProbe } from './reconnect-probe.ts';
 import { type Attempt, retry } from './retry.ts';
@@ -81,6 +81,7 @@ export class ConnectionPool {
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     });
+    reportConstructorErrors(this.#pool);
     // The pool has removed the connection already; without a listener the process would crash.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => this.#welcome(client as unknown as Connection));
