@@ -17,8 +17,11 @@ import { KeyedMutex } from '../../src/operations/machinery/keyed-mutex.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { identifyViewer } from '../../src/operations/user-group/resolve.ts';
 import { mintTestToken, viewAs } from '../../src/operations/user-group/view-as.ts';
+import { ConsoleBrowser } from '../support/console.ts';
+import { csrfOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
+import type { TestResponse } from '../support/http.ts';
 import { intercept } from '../support/intercept.ts';
 import { TestService } from '../support/service.ts';
 
@@ -282,6 +285,50 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
       userGroupId: 'e',
     });
     await assert.rejects(test, { code: 'claim_missing' });
+  });
+
+  it('by a rename does not lead the group that had its new id to its data source on a page', async (t) => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    await call('PUT', 'data-sources/of-b', { ...SOURCE, user_group_id: 'b' });
+    await createGroup('a', { 40: 'of-b' });
+    await createGroup('b');
+    const browser = await ConsoleBrowser.signIn(service, token);
+    const rename = (from: string, to: string) =>
+      call('POST', `user-groups/${from}/rename`, { user_group_id: to });
+    const { configs } = service.app.context;
+    const of = configs.of.bind(configs);
+    /** Calls for a page between whose reads the id of group `from` is given to the owner of the data source. */
+    const replacedMeanwhile = async (load: (path: string) => Promise<TestResponse>, names: string[]) => {
+      const [from, to, owner] = names as [string, string, string];
+      let isReplaced = false;
+      const mocked = t.mock.method(configs, 'of', async (store: Context['store'], reader: Caller) => {
+        if (isReplaced) return of(store, reader);
+        isReplaced = true;
+        await rename(from, to);
+        await rename(owner, from);
+        return of(store, { ...reader, configVersion: null });
+      });
+      const page = await load(`/console/user-groups/${from}`);
+      mocked.mock.restore();
+      return page;
+    };
+    const get = (path: string) => browser.get(path);
+    // The page is about the group that has the id now, which has no mapping.
+    const shown = await replacedMeanwhile(get, ['a', 'c', 'b']);
+    assert.equal(shown.status, 200, shown.text);
+    assert.doesNotMatch(shown.text, /of-b/);
+    const all = await replacedMeanwhile((path) => browser.get(`${path}/data-sources`), ['c', 'd', 'a']);
+    assert.equal(all.status, 200, all.text);
+    assert.doesNotMatch(all.text, /of-b/);
+    const csrf = csrfOf(await browser.get('/console/user-groups/d'));
+    const withToken = await replacedMeanwhile(
+      (path) => browser.post(`${path}/token`, { csrf }),
+      ['d', 'e', 'c'],
+    );
+    assert.equal(withToken.status, 200, withToken.text);
+    const { json } = await call('GET', 'user-groups/d');
+    assert.ok(withToken.text.includes(json.user_group.token));
+    assert.doesNotMatch(withToken.text, /of-b/);
   });
 
   it('is seen by a user group that is updated all the time', async () => {

@@ -6,9 +6,9 @@ import { listDocuments } from '../../operations/document/document.ts';
 import { idFilter, idPartIn } from '../document-pages.ts';
 import { html, isolated, nameWithId, none, pathTo, titleWith } from '../markup/html.ts';
 import { nextPage, pageQuery } from '../markup/pagination.ts';
-import { environmentConfig, type Page, READERS } from '../page.ts';
+import { type Page, READERS } from '../page.ts';
 import { NAME_COLUMNS, type Row, rowsOf, rowTable } from './data-sources.ts';
-import { groupIn, groupLine } from './group.ts';
+import { groupInConfig, groupLine } from './group.ts';
 
 /** Lists all schemas, page by page; on the first page, also those that only the mapping has. */
 export const allDataSources: Page = {
@@ -18,8 +18,7 @@ export const allDataSources: Page = {
   purpose: 'read user groups',
   handle: async (call) => {
     const { context, caller, query } = call;
-    const userGroup = await groupIn(call);
-    const config = await environmentConfig(call);
+    const { userGroup, config } = await groupInConfig(call);
     const idPart = idPartIn(query);
     const page = { ...pageQuery(query), idPart };
     const { documents, nextCursor } = await listDocuments(context, caller, schemaDefinition, page);

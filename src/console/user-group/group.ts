@@ -6,6 +6,7 @@ import { type UserGroup, versionTag } from '../../domain/user-group/user-group.t
 import { capitalized } from '../../http/description.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Context } from '../../operations/context.ts';
+import { type EnvironmentConfig, findInConfig } from '../../operations/document/environment-config.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { textField } from '../form/fields.ts';
@@ -32,6 +33,16 @@ import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } f
 /** Throws `user_group_not_found`. */
 export function groupIn({ context, caller, request }: PageCall): Promise<UserGroup> {
   return findUserGroup(context, caller, userGroupIdParameter(request));
+}
+
+/** Returns the group with the configuration that says what it leads to. Throws `user_group_not_found`. */
+export async function groupInConfig(
+  call: PageCall,
+): Promise<{ userGroup: UserGroup; config: EnvironmentConfig }> {
+  const { found, config } = await findInConfig(call.context, call.caller, async () => ({
+    userGroup: await groupIn(call),
+  }));
+  return { ...found, config };
 }
 
 export function userGroupPages(pages: readonly Page[]): Page[] {

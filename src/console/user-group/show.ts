@@ -7,7 +7,8 @@ import {
   versionTag,
 } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
-import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
+import type { OpenUserGroup } from '../../operations/context.ts';
+import { type EnvironmentConfig, findInConfig } from '../../operations/document/environment-config.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
 import { actionForm, submit } from '../form/fields.ts';
@@ -28,11 +29,11 @@ import {
   time,
 } from '../markup/html.ts';
 import { jsonBlock } from '../markup/json.ts';
-import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
 import { mappedDataSources, NAME_COLUMNS } from './data-sources.ts';
 import { lastEventsOfGroup } from './events.ts';
-import { groupIn, statusBadge } from './group.ts';
+import { groupIn, groupInConfig, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
 import { verdict } from './verdict.ts';
 
@@ -69,25 +70,37 @@ export const showToken: Page = {
   purpose: 'see the tokens of user groups',
   handle: async (call) => {
     const { context, caller, request } = call;
-    return showView(call, await revealToken(context, caller, userGroupIdParameter(request)));
+    let shown: OpenUserGroup | undefined;
+    const reveal = async () => {
+      const isCurrent = shown && versionTag(await groupIn(call)) === versionTag(shown.userGroup);
+      // Every call records an event.
+      if (!isCurrent) shown = await revealToken(context, caller, userGroupIdParameter(request));
+      return shown!;
+    };
+    const { found, config } = await findInConfig(context, caller, reveal);
+    return showView(call, { ...found, config });
   },
 };
 
 /** Shows the group as it is now; `problem` says why an action on it failed. */
 export async function showStored(call: PageCall, problem?: Problem): Promise<View> {
-  const userGroup = await groupIn(call);
-  return showView(call, { userGroup, token: null }, problem);
+  return showView(call, { ...(await groupInConfig(call)), token: null }, problem);
 }
 
-/** `token` is null unless the person asked for it. */
+interface Shown {
+  userGroup: UserGroup;
+  config: EnvironmentConfig;
+  /** null unless the person asked for it. */
+  token: Secret | null;
+}
+
 async function showView(
   call: PageCall,
-  { userGroup, token }: { userGroup: UserGroup; token: Secret | null },
+  { userGroup, config, token }: Shown,
   problem?: Problem,
 ): Promise<View> {
-  const { context, caller } = call;
+  const { context } = call;
   const { providedId, name, properties } = userGroup;
-  const config = await environmentConfig({ context, caller });
   const events = await lastEventsOfGroup(call, providedId, EVENTS);
   const usage = await lastUsage(call, providedId);
   await context.cpu.turn(valuesLength(userGroup));
@@ -95,7 +108,7 @@ async function showView(
     title: nameWithId(name, providedId),
     main: html`${heading(name, actions(call, userGroup))}
 ${noticeText(call, NOTICES)}${confirmationProblem('user group', problem)}
-${await verdict(call, userGroup)}
+${await verdict(call, userGroup, config)}
 ${identity(call, userGroup, token)}
 <h2>Data sources</h2>
 ${dataSources(userGroup, config)}

@@ -8,13 +8,16 @@ import { integrationsWithoutToken } from '../../operations/user-group/view-as.ts
 import { violationsOfProperties } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
 import { badge, bdi, type Html, html, joined } from '../markup/html.ts';
-import { environmentConfig, type PageCall } from '../page.ts';
+import type { PageCall } from '../page.ts';
 
 /** Maximum number of things of a kind that the sentence names. */
 const NAMED = 3;
 
-export async function verdict({ context, caller }: PageCall, userGroup: UserGroup): Promise<Html> {
-  const config = await environmentConfig({ context, caller });
+export async function verdict(
+  { context, caller }: PageCall,
+  userGroup: UserGroup,
+  config: EnvironmentConfig,
+): Promise<Html> {
   const reasons = brokenReasons(config, userGroup);
   const [violations = []] = await violationsOfProperties(context, caller, config, [userGroup]);
   if (violations.length > 0) reasons.push(propertiesText(violations));

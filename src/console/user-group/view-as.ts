@@ -97,7 +97,7 @@ ${embedTokens(userGroup, previews, call)}</section>`;
     title: `View as ${nameWithId(name, providedId)}`,
     main: html`<h1>View as ${name}</h1>
 ${problem === undefined ? '' : alert(problem.message)}
-${await verdict(call, userGroup)}
+${await verdict(call, userGroup, config)}
 <p class="hint">What a dashboard server gets when it resolves the token of ${userGroupLink(providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
 ${suspendedAt === null ? '' : SUSPENDED}
 ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGroup, dashboard)}<div>${told}</div></div>`}`,
