@@ -62,6 +62,22 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     });
   }
 
+  it('goes on with a long text that is cut, and with spaces in quotes', async () => {
+    for (const search of ['😀'.repeat(300), `x${'😀'.repeat(300)}`, `${'x'.repeat(254)} y`, '" none "']) {
+      const first = await browser.get(`${LIST}?${new URLSearchParams({ search })}`);
+      const last = await searchOn(first);
+      assert.equal(last.status, 200, search);
+      assert.match(textOf(last), /No user group here meets/, search);
+    }
+  });
+
+  it('finds an id of the greatest length, whatever its characters', async () => {
+    const id = '😀'.repeat(255);
+    await service.get({ user_group_id: id, name: 'Smiling' });
+    const found = await browser.get(`${LIST}?${new URLSearchParams({ search: `${id} ` })}`);
+    assert.match(textOf(found), /A user group has exactly this id/);
+  });
+
   it('leads from the former id of a group that was renamed to the group', async () => {
     await service.call('PUT', '/v1/user-groups/old-17', { name: 'Moved' });
     await service.call('POST', '/v1/user-groups/old-17/rename', { user_group_id: 'new-17' });

@@ -26,11 +26,13 @@ const NAMES = [
 ] as const;
 
 export function readSearch(query: URLSearchParams): Search {
-  const text = (name: string) => {
-    const typed = (query.get(name) ?? '').trim().slice(0, limits.textCodePoints);
-    return withoutQuotes(withoutInvisible(typed));
-  };
-  return Object.fromEntries(NAMES.map((name) => [name, text(name)])) as Search;
+  return Object.fromEntries(NAMES.map((name) => [name, conditionText(query.get(name) ?? '')])) as Search;
+}
+
+/** Leaves its own result as it is: links to the next page contain it, and their cursors are valid only for it. */
+function conditionText(typed: string): string {
+  const text = [...typed.trim()].slice(0, limits.textCodePoints).join('');
+  return withoutInvisible(withoutQuotes(withoutInvisible(text)));
 }
 
 /** Removes what is copied along with a text: white space, and invisible characters that chats add. */
