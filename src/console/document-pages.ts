@@ -13,7 +13,7 @@ import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.t
 import { listDocuments, readDocument } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import { eventsAbout } from './event/paths.ts';
-import { checkField, hidden, problemSummary, textField } from './form/fields.ts';
+import { checkField, filterField, hidden, problemSummary, textField } from './form/fields.ts';
 import { type Form, findViolations, type Members, readForm } from './form/form.ts';
 import { type FormContent, formPages } from './form/form-pages.ts';
 import {
@@ -108,7 +108,7 @@ export function idPartIn(query: URLSearchParams): string {
 /** Finds documents in a list of several pages. */
 export function idFilter(path: readonly string[], idPart: string, label = 'Id'): Html {
   return html`<form class="filters" role="search" method="get" action="${pathTo(...path)}" autocomplete="off">
-${textField({ name: ID_PART, label, placeholder: 'a part', value: idPart, type: 'search' })}
+${filterField({ name: ID_PART, label, placeholder: 'a part', value: idPart, type: 'search' })}
 <button type="submit">Search</button>
 </form>`;
 }

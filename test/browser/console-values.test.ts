@@ -330,6 +330,23 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('that are too long for an address are cut where they are pasted, and do not freeze the page', async () => {
+    const { context, page } = await open();
+    for (const path of [GROUPS, '/console/events']) {
+      await page.goto(path);
+      if (path === GROUPS) await page.locator('summary').click();
+      for (const field of await page.locator(FIELDS).all()) {
+        await field.focus();
+        await page.keyboard.insertText('eyJ'.repeat(10_000));
+        assert.equal((await field.inputValue()).length, 510);
+      }
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.search.includes('eyJeyJ'));
+      await page.getByText('Show all').waitFor();
+    }
+    await context.close();
+  });
+
   it('that are tokens are not repeated by any page without JavaScript', async () => {
     const { context, page } = await open(false);
     const { json } = await service.call('GET', '/v1/user-groups/own');

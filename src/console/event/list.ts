@@ -13,7 +13,7 @@ import { DAY_MS, startOfDay } from '../../domain/instant.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
-import { choiceField, textField, wordsOf } from '../form/fields.ts';
+import { choiceField, filterField, textField, wordsOf } from '../form/fields.ts';
 import { type Html, html, isolated, link, NO_HTML, none, titleWith } from '../markup/html.ts';
 import { nextPage, pageQuery } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
@@ -174,14 +174,14 @@ function filterForm(path: string, filter: Filter, actors: readonly string[], sub
   const who = actors.find((label) => label.endsWith(`(${actor})`)) ?? actor;
   const types = eventTypes.filter((each) => subject === undefined || targetTypeOf(each) === subject);
   const target = html`${oneOrAny('target_type', 'About', targetTypes, target_type)}
-${textField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
+${filterField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
   return html`<form class="filters" role="search" method="get" action="${path}" autocomplete="off">
 ${oneOrAny('type', 'What', types, type)}
 ${subject === undefined ? target : NO_HTML}
-${textField({ name: 'field', label: 'Changed field', placeholder: 'mapping.40, suspended', value: field })}
-${textField({ name: 'actor', label: 'Who', placeholder: 'name or number', value: who, list: 'actors' })}
+${filterField({ name: 'field', label: 'Changed field', placeholder: 'mapping.40, suspended', value: field })}
+${filterField({ name: 'actor', label: 'Who', placeholder: 'name or number', value: who, list: 'actors' })}
 <datalist id="actors">${actors.map((label) => html`<option value="${label}"></option>`)}</datalist>
-${textField({ name: 'request_id', label: 'Request id', placeholder: 'any', value: request_id })}
+${filterField({ name: 'request_id', label: 'Request id', placeholder: 'any', value: request_id })}
 ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}
 ${textField({ name: 'until', label: 'To (UTC)', value: until, type: 'date' })}
 <button type="submit">Filter</button>

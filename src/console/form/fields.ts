@@ -1,5 +1,6 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
+import { limits } from '../../domain/field.ts';
 import { jsonPointer, parsePointer } from '../../domain/json/strict-json.ts';
 import { capitalized } from '../../http/description.ts';
 import { Problem, type Violation } from '../../problem.ts';
@@ -35,21 +36,23 @@ interface FieldOptions {
   size?: 'small' | 'medium' | 'large';
 }
 
+interface TextFieldOptions extends FieldOptions {
+  type?: string;
+  /**
+   * Whether the text is a token or secret that is not the person's own. Browsers fill a field of the type
+   * `password` with the API token that they have stored, and offer to replace that by what was typed.
+   */
+  isMasked?: boolean;
+  inputMode?: 'decimal';
+  placeholder?: string;
+  /** Id of a list of suggestions. */
+  list?: string;
+  /** Maximum of UTF-16 units. Browsers accept no more, and cut what is pasted. */
+  maxLength?: number;
+}
+
 /** Input of one line. Keyboards of phones neither capitalize nor correct it: ids, tokens and secrets are exact. */
-export function textField(
-  options: FieldOptions & {
-    type?: string;
-    /**
-     * Whether the text is a token or secret that is not the person's own. Browsers fill a field of the type
-     * `password` with the API token that they have stored, and offer to replace that by what was typed.
-     */
-    isMasked?: boolean;
-    inputMode?: 'decimal';
-    placeholder?: string;
-    /** Id of a list of suggestions. */
-    list?: string;
-  },
-): Html {
+export function textField(options: TextFieldOptions): Html {
   const {
     name,
     value = '',
@@ -58,13 +61,19 @@ export function textField(
     inputMode = 'text',
     placeholder,
     list,
+    maxLength,
   } = options;
   const size = options.size ?? (inputMode === 'decimal' || type === 'date' ? 'small' : 'medium');
   return labelled(
     options,
     (attributes) =>
-      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}${isMasked ? ' masked' : ''}" dir="auto" autocomplete="off" autocapitalize="none" autocorrect="off" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}${isMasked ? ' masked' : ''}" dir="auto" autocomplete="off" autocapitalize="none" autocorrect="off" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${maxLength === undefined ? '' : html`maxlength="${maxLength}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
   );
+}
+
+/** Condition of a list, which is a part of the address of the page: longer texts would exceed what servers accept. */
+export function filterField(options: TextFieldOptions): Html {
+  return textField({ maxLength: 2 * limits.textCodePoints, ...options });
 }
 
 export function nameField(options: Pick<FieldOptions, 'value' | 'hint' | 'problem'>): Html {

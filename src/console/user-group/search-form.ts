@@ -4,7 +4,7 @@ import { limits } from '../../domain/field.ts';
 import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
-import { choiceField, textField } from '../form/fields.ts';
+import { choiceField, filterField, textField } from '../form/fields.ts';
 import { bdi, type Html, html, isolated, joined, NO_HTML, pathTo } from '../markup/html.ts';
 
 export const LIST_PATH = pathTo('user-groups');
@@ -108,7 +108,7 @@ export function searchForm(search: Search): Html {
   const { match, data_source, suspended, seen, seen_before, created_since, invalid, columns } = search;
   const isFiltered = NAMES.some((name) => name !== 'search' && search[name] !== '');
   return html`<form class="search" role="search" method="get" action="${LIST_PATH}" autocomplete="off" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
-${textField({ name: 'search', label: 'Id or name', placeholder: 'a part, or a property (plan: gold)', value: search.search, type: 'search' })}
+${filterField({ name: 'search', label: 'Id or name', placeholder: 'a part, or a property (plan: gold)', value: search.search, type: 'search' })}
 <details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">
 ${choiceField({
   name: 'match',
@@ -119,7 +119,7 @@ ${choiceField({
     ['prefix', 'from the start'],
   ],
 })}
-${textField({ name: 'data_source', label: 'Data source', placeholder: 'id or number', value: data_source })}
+${filterField({ name: 'data_source', label: 'Data source', placeholder: 'id or number', value: data_source })}
 ${choiceField({
   name: 'suspended',
   label: 'Suspended',
@@ -151,7 +151,7 @@ ${choiceField({
     ['properties', 'the properties'],
   ],
 })}
-${textField({ name: 'columns', label: 'Properties as columns', placeholder: 'such as plan, seats', value: columns })}
+${filterField({ name: 'columns', label: 'Properties as columns', placeholder: 'such as plan, seats', value: columns })}
 </div></details>
 <button type="submit">Search</button>
 </form>`;
