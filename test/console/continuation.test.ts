@@ -133,6 +133,10 @@ describeOnEachDatabase('A person in the console', (database) => {
     const signedIn = await browser.submitFrom(asked, `${group}/review`, { api_token: other });
     assert.equal(signedIn.status, 403);
     assert.ok(!signedIn.text.includes('Typed'));
+    assert.match(textOf(signedIn), /API token is of another workspace or environment than the form/);
+    assert.equal((await browser.get(group)).status, 303, 'not signed in');
+    const shown = await browser.submitFrom(signedIn, `${group}/review`, { api_token: service.token });
+    assert.equal(fieldsOf(shown.text, `${group}/review`).name, 'Typed');
   });
 
   it('is not shown a form that the API token with which they sign in again may not submit', async () => {

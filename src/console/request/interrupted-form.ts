@@ -91,7 +91,12 @@ export function resumeForm(exchange: Exchange, signedIn: SignedIn, form: Form): 
 /** Signs in and shows the kept form. */
 async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
   const { options, page, request, reply } = exchange;
-  const check = (caller: Caller) => permit(caller, page.permissions, page.purpose);
+  const check = (caller: Caller) => {
+    permit(caller, page.permissions, page.purpose);
+    // Otherwise the person would be signed in elsewhere, on a page without the form.
+    const form = openKept(exchange, sent.text(KEPT_FORM));
+    if (form !== null && !isFormFor(form.text('csrf'), caller)) throw ELSEWHERE;
+  };
   const { context, publicLimit, frames } = options;
   const result = await signInWith({ context, request, reply }, sent, publicLimit, check);
   request.frame = null;
@@ -134,6 +139,9 @@ const ANOTHER_SESSION = new Problem(
   'Nothing was done, because this form is from another session. If you have switched to another workspace or environment, switch back in another tab, and reload this page to send the form again. Otherwise go back, reload the page, and try again.',
 );
 const ENDED = new Problem('unauthenticated', 'Your session has ended, so nothing was done.');
+const ELSEWHERE = new Problem('permission_denied', ENDED.message, {
+  errors: [{ pointer: `/${API_TOKEN}`, detail: 'is of another workspace or environment than the form' }],
+});
 const EXPIRED = new Problem(
   'origin_not_allowed',
   'What you typed has expired, and nothing was done. Open the form again.',
