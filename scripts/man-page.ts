@@ -1,7 +1,7 @@
 // Generates the manual page of the program from the help texts; `npm run build` writes it for the package.
 
 import { exitCodeMeanings } from '../src/commands/exit-code.ts';
-import { allSettings } from '../src/config.ts';
+import { allSettings, variableText } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
 import { commandLine, type Leaf, leaves, optionItems } from './reference.ts';
 
@@ -27,7 +27,7 @@ export function manPage(epoch?: number): string {
     '.SH COMMANDS',
     ...leaves(commandLine).flatMap(commandLines),
     '.SH ENVIRONMENT',
-    ...allSettings.flatMap(({ env, meaning }) => item(env, meaning)),
+    ...allSettings.flatMap((setting) => item(variableText(setting), setting.meaning)),
     '.SH EXIT STATUS',
     ...exitCodeMeanings.flatMap(([code, meaning]) => item(String(code), meaning)),
   ].join('\n')}\n`;

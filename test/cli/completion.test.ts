@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { manPage } from '../../scripts/man-page.ts';
+import { allSettings, variableNames } from '../../src/config.ts';
 import { Folder, run } from '../support/process.ts';
 
 /**
@@ -118,5 +119,8 @@ describe('The manual page', () => {
     assert.equal(stderr, '');
     for (const part of ['api-token create', 'DATABASE_URL', '"embed"', 'EXIT STATUS'])
       assert.ok(stdout.includes(part), part);
+    const [, environment = ''] = stdout.split('\nENVIRONMENT\n');
+    for (const name of allSettings.flatMap(variableNames))
+      assert.match(environment, new RegExp(`\\b${name}\\b`));
   });
 });
