@@ -17,7 +17,7 @@ import type { Builder, Release } from './release.ts';
 import { DEBIAN_PACKAGES, isInstalled, type Peer, ReleaseRefused } from './run.ts';
 import { sbom } from './sbom.ts';
 import { headCommit, refuseChanges, refuseUnpromised, refuseUnreleased, releasedVersion } from './state.ts';
-import { writeSums } from './sums.ts';
+import { refuseUnreadableKey, writeSums } from './sums.ts';
 
 const OUTPUT = 'release';
 const builders: readonly Builder[] = [sbom, descriptions, npmPackages, executables, debianPackages, ociImage];
@@ -59,6 +59,7 @@ async function release(options: Options): Promise<void> {
     ...(options.try ? TRIAL_PEERS : []),
     ...(minisignKey ? ['minisign' as const] : []),
   ]);
+  if (minisignKey !== undefined) refuseUnreadableKey(minisignKey);
   const version = releasedVersion();
   refuseChanges();
   refuseStale();

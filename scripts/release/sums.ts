@@ -1,12 +1,21 @@
 // Writes the digests of the artefacts, and their signature.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from './file.ts';
 import { ReleaseRefused } from './run.ts';
 
 const SUMS = 'SHA256SUMS';
+
+/** Throws `ReleaseRefused` if the key cannot be read: signing comes last, after builds that take many minutes. */
+export function refuseUnreadableKey(key: string): void {
+  try {
+    accessSync(key, constants.R_OK);
+  } catch (error) {
+    throw new ReleaseRefused(`cannot read the key: ${(error as Error).message}`);
+  }
+}
 
 /** Writes the digests of all files in the folder, signs them if there is a key, and returns the names of all files. */
 export function writeSums(folder: string, minisignKey: string | undefined): string[] {

@@ -18,6 +18,7 @@ import { Folder } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const VERSION = releasedVersion();
+const noMinisign = !isInstalled('minisign') && 'minisign is not installed';
 
 interface Result {
   status: number | null;
@@ -121,6 +122,13 @@ describe('npm run release', () => {
     );
   });
 
+  it('refuses a key for signatures that it cannot read, before it builds', { skip: noMinisign }, () => {
+    const args = ['--rehearsal', '--only', 'descriptions', '--minisign-key', '../missing'];
+    const { status, stdout, stderr } = checkout.release(args);
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.match(stderr, /^release: cannot read the key: ENOENT: .* '\.\.\/missing'\n$/);
+  });
+
   it('builds the same bytes twice and lists every file with its digest', () => {
     const { status, stdout, stderr } = checkout.release([
       '--rehearsal',
@@ -154,10 +162,8 @@ describe('npm run release', () => {
 });
 
 describe('The digests of a release', () => {
-  const skip = !isInstalled('minisign') && 'minisign is not installed';
-
   it('are signed with the key of the maintainer, and the signature is verified as documented', {
-    skip,
+    skip: noMinisign,
   }, () => {
     using checkout = new Checkout();
     const keys = ['-p', '../user-group-service.pub', '-s', '../key'];
