@@ -290,7 +290,8 @@ describe('The manifests of the chart', { skip }, () => {
     const { status, stdout, stderr } = spawnSync(
       'helm',
       [
-        ...['template', '1e3', CHART, '--set', `image.repository=${IMAGE}`, '--set-json'],
+        ...['template', '1e3', CHART, '--kube-version', KUBERNETES[0]!],
+        ...['--set', `image.repository=${IMAGE}`, '--set-json'],
         'secrets={"databaseUrl":{"name":"n","key":"1"},"tokenKeys":{"name":"1e3","key":"on"}}',
       ],
       { encoding: 'utf8' },
