@@ -31,6 +31,5 @@ export class FairTurns {
   /** Forgets the tenants, when none has an item. */
   reset(): void {
     this.#ends.clear();
-    this.#now = 0;
   }
 }

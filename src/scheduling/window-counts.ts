@@ -51,7 +51,7 @@ export class WindowCounts {
     const count = this.#entries[at + 2]!;
     const endsAt = this.#entries[at + 1]! + WINDOW_MS;
     this.#release();
-    return { count, secondsLeft: Math.max(1, Math.ceil((endsAt - nowMs) / 1_000)) };
+    return { count, secondsLeft: Math.ceil((endsAt - nowMs) / 1_000) };
   }
 
   /** Salted hash: callers cannot choose keys that evict those of others. Never 0, the key of an unused entry. */

@@ -396,7 +396,6 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   ): void {
     this.#inFlight--;
     for (const name of changed) this.#changing.delete(name);
-    this.#isBlocked = false;
     this.#isCut = isCut;
     const durationMs = performance.now() - startedAt;
     this.#averageRunMs += (durationMs - this.#averageRunMs) * NEWEST_WEIGHT;
