@@ -196,4 +196,20 @@ describe('The CPU queue', () => {
     // The event loop accepts one connection per turn.
     assert.ok(turns > 1_000, `${turns} turns`);
   });
+
+  it('starts no large work in the turns that stay free after other large work', async () => {
+    const queue = CpuQueue.create();
+    await queue.turn(LARGE_BYTES);
+    await nextTurn();
+    assert.notEqual(queue.turn(2 * SMALL_BYTES), undefined);
+    assert.equal(queue.turn(SMALL_BYTES), undefined);
+  });
+
+  it('fails the work of a tenant at the deadline of its request', async () => {
+    const queue = CpuQueue.create()
+      .until(performance.now() - 1)
+      .forTenant(1);
+    assert.equal(queue.turn(TURN_BYTES), undefined);
+    await assert.rejects(queue.turn(1)!, { code: 'overloaded' });
+  });
 });

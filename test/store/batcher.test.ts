@@ -310,6 +310,7 @@ describe('A batch', () => {
     const batcher = new Batcher(run, LIMITS, { queueLengths });
     const running = batcher.submit(items[0]!, NEVER);
     await nextTurn();
+    assert.equal(queueLengths.total, 0);
     const start = performance.now();
     const waiting = [50, 800].map((ms) => batcher.submit(items[1]!, { startBy: start + ms }));
     await assert.rejects(waiting[0]!, StoreUnavailable);
@@ -318,5 +319,71 @@ describe('A batch', () => {
     assert.equal(queueLengths.total, 0);
     release();
     assert.equal(await running, 0);
+  });
+
+  it('waits for more items only while another one is in flight', async () => {
+    const batches: number[][] = [];
+    let end = (): void => {};
+    const run = (batch: Item[]): Promise<number[]> => {
+      const values = batch.map(({ value }) => value);
+      batches.push(values);
+      return new Promise((resolve) => (end = () => resolve(values)));
+    };
+    const batcher = new Batcher(run, { ...LIMITS, maxInFlight: 2, maxLingerMs: 60_000 });
+    const first = batcher.submit(items[0]!, NEVER);
+    await nextTurn();
+    assert.deepEqual(batches, [[0]]);
+    const others = [1, 2].map((value) => batcher.submit(items[value]!, NEVER));
+    await nextTurn();
+    assert.deepEqual(batches, [[0]]);
+    end();
+    await first;
+    assert.deepEqual(batches, [[0], [1, 2]]);
+    end();
+    await Promise.all(others);
+  });
+
+  it('is not repeated if the database was unavailable, nor if it has only one item', async () => {
+    for (const [error, count] of [
+      [new StoreUnavailable('unreachable'), 2],
+      [new Error('bug'), 1],
+    ] as const) {
+      let runs = 0;
+      const run = (): Promise<number[]> => {
+        runs++;
+        return Promise.reject(error);
+      };
+      const batcher = new Batcher(run, LIMITS);
+      const submitted = items.slice(0, count).map((item) => batcher.submit(item, NEVER));
+      for (const each of submitted) await assert.rejects(each, error);
+      assert.equal(runs, 1, error.message);
+    }
+  });
+
+  it('that is split starts no item too late, and ends with the last of them', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const batches: number[][] = [];
+    const run = async (batch: Item[]): Promise<number[]> => {
+      const values = batch.map(({ value }) => value);
+      batches.push(values);
+      if (values.length > 1) throw new Error('refused');
+      await released;
+      return values;
+    };
+    const batcher = new Batcher(run, { ...LIMITS, maxInFlight: 2 }, { changedBy: () => 'group' });
+    const startBy = performance.now() + 300;
+    const submitted = [
+      batcher.submit(items[0]!, NEVER),
+      batcher.submit(items[1]!, { startBy }),
+      batcher.submit(items[2]!, NEVER),
+    ];
+    const refused = assert.rejects(submitted[1]!, StoreUnavailable);
+    await nextTurn();
+    submitted.push(batcher.submit(items[3]!, NEVER));
+    await setTimeout(350);
+    release();
+    await refused;
+    await Promise.all([submitted[0], submitted[2], submitted[3]]);
+    assert.deepEqual(batches, [[0, 1, 2], [0], [2], [3]]);
   });
 });

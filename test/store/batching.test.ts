@@ -13,12 +13,15 @@ import {
   type Store,
   StoreUnavailable,
 } from '../../src/store/port.ts';
+import { block } from '../support/block.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { storeOf } from '../support/store.ts';
 
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
 /** Maximum wait: new work that would wait longer is rejected. */
 const MAX_WAIT_MS = 100;
+/** The same for an admitted request that has to write. */
+const MAX_WRITE_WAIT_MS = 500;
 /** Reads that take longer are slow. */
 const FAST_READ_MS = 20;
 const LEASE = { kind: 'leaseIds', sequence: 'api_token_id', count: 1 } as const;
@@ -88,6 +91,56 @@ describeOnEachDatabase('The batching store', (kind) => {
     release();
     await Promise.all([running, ...waiting]);
     assert.equal(store.admits('either'), true);
+  });
+
+  it('refuses no admitted request that has to write as soon as new ones', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const write = async (commands: readonly Command[]) => {
+      await released;
+      return opened.store.write(commands);
+    };
+    const limits = { read: LIMITS, write: { ...LIMITS, maxBatch: 1 } };
+    const store = BatchingStore.create({ ...opened.store, write }, limits);
+    const running = store.write(LEASE);
+    await setImmediate();
+    const submittedAt = performance.now();
+    const waiting = [store.write(LEASE), store.write(LEASE)];
+    await setTimeout(2 * MAX_WAIT_MS);
+    assert.equal(store.admits('write'), false);
+    assert.ok(store.admitsWrite() || performance.now() - submittedAt > MAX_WRITE_WAIT_MS);
+    release();
+    await Promise.all([running, ...waiting]);
+  });
+
+  it('admits no request that would wait too long behind batches as slow as the last ones', async () => {
+    let durationMs = 5 * MAX_WAIT_MS;
+    const read = async (queries: readonly Query[]) => {
+      await setTimeout(durationMs);
+      return opened.store.read(queries);
+    };
+    const limits = { read: { ...LIMITS, maxBatch: 1 }, write: LIMITS };
+    const store = BatchingStore.create({ ...opened.store, read }, limits);
+    await store.read({ kind: 'ping' });
+    durationMs = 0;
+    const waiting = [1, 2, 3].map(() => store.read({ kind: 'ping' }));
+    assert.equal(store.admits('read'), false);
+    await Promise.all(waiting);
+  });
+
+  it('pauses the lists of a tenant for nine times their duration while other requests arrive', async () => {
+    const startedAt: number[] = [];
+    const read = async (queries: readonly Query[]) => {
+      startedAt.push(performance.now());
+      block(30);
+      return opened.store.read(queries);
+    };
+    const store = BatchingStore.create({ ...opened.store, read }, { read: LIMITS, write: LIMITS });
+    const list = () => store.forTenant(1).read({ kind: 'countRows', table: 'user_groups' });
+    assert.equal(store.admits('read'), true);
+    await list();
+    await list();
+    const betweenMs = startedAt[1]! - startedAt[0]!;
+    assert.ok(betweenMs >= 9 * 30, `${betweenMs} ms`);
   });
 
   it('admits the requests of a tenant while the queue of another does not move', async () => {

@@ -107,6 +107,11 @@ describe('An attempt at an abnormal receiver', () => {
       assert.ok(tookMs < TIMEOUT_MS + LATE_MS, `${form}: ${tookMs} ms`);
     };
     await Promise.all(abnormalForms.map(attempt));
+    await eventually('the connections of attempts that timed out to be closed', () =>
+      NOTICES_CLOSING.every(
+        (form) => expected(form) !== timedOut || receivers.get(form)!.openConnections === 0,
+      ),
+    );
     sender.close();
     await eventually('all connections to be closed', () =>
       NOTICES_CLOSING.every((form) => receivers.get(form)!.openConnections === 0),

@@ -5,16 +5,33 @@ import { HOUR_MS } from '../../src/domain/instant.ts';
 import { WebhookEndpointLog } from '../../src/webhooks/endpoint-log.ts';
 
 const MAX_OF_WORKSPACE = 10;
+const MAX_ENDPOINTS = 100;
 
 describe('The log of failing webhook endpoints', () => {
-  it('names an endpoint of one workspace even if another has hundreds', () => {
+  function failureLog() {
     const lines: { workspaceId: number }[] = [];
     const log = new WebhookEndpointLog(pino({}, { write: (line) => lines.push(JSON.parse(line)) }));
     const fail = (workspaceId: number, id: string) =>
       log.failing({ workspaceId, environment: 'Customer', endpointId: id }, 'refused', 0, HOUR_MS);
+    return { lines, fail };
+  }
+
+  it('names an endpoint of one workspace even if another has hundreds', () => {
+    const { lines, fail } = failureLog();
     for (let index = 0; index < 200; index++) fail(1, `endpoint-${index}`);
     for (let times = 0; times < 2; times++) fail(2, 'endpoint');
     const logged = lines.map(({ workspaceId }) => workspaceId);
     assert.deepEqual(logged, [...Array.from({ length: MAX_OF_WORKSPACE }, () => 1), 2]);
+  });
+
+  it('names at most a hundred endpoints, and each once, in an hour', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { lines, fail } = failureLog();
+    for (let hour = 1; hour <= 3; hour++) {
+      for (let workspaceId = 1; workspaceId <= 2 * MAX_ENDPOINTS; workspaceId++)
+        for (let times = 0; times < 2; times++) fail(workspaceId, 'endpoint');
+      assert.equal(lines.length, hour * MAX_ENDPOINTS);
+      t.mock.timers.tick(HOUR_MS);
+    }
   });
 });

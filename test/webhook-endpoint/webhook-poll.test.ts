@@ -12,6 +12,8 @@ import { runSql } from '../support/sql.ts';
 
 const HOSTILE_WORKSPACES = [11, 12, 13];
 const ENDPOINTS = 200;
+/** Maximum number of endpoints of one poll. */
+const MAX_OF_POLL = 256;
 /** Last in the order of the keys. */
 const VICTIM = 14;
 /** Not due while the test runs, so the service itself does nothing about them. */
@@ -42,13 +44,15 @@ describeOnEachDatabase('A poll', (database) => {
     const visits = new Map<string, number>();
     const victims: number[] = [];
     for (let poll = 0; poll < 3; poll++) {
-      let ofVictim = 0;
+      let [ofPoll, ofVictim] = [0, 0];
       const isAny = await pending.visit(({ endpoint: { workspaceId, endpointId } }) => {
+        ofPoll++;
         if (workspaceId === VICTIM) ofVictim++;
         const name = `${workspaceId}/${endpointId}`;
         visits.set(name, (visits.get(name) ?? 0) + 1);
       });
       assert.equal(isAny, true);
+      assert.ok(ofPoll <= MAX_OF_POLL, `${ofPoll} endpoints`);
       victims.push(ofVictim);
     }
     assert.deepEqual(victims, [2, 2, 2]);
