@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import sqlite3
+import time
 from contextlib import closing
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -18,7 +19,8 @@ app = Flask(__name__)
 # Files by the name of their secret, which is all that the catalogue has of a database.
 with open(os.environ["DATABASES"], encoding="utf-8") as file:
     DATABASES = json.load(file)
-# Tokens stay on the server; the cookie says nothing. Use a store of your own for several processes.
+SESSION_SECONDS = 8 * 60 * 60
+# Tokens and when their sessions end. The cookie says nothing. Use a store of your own for several processes.
 sessions = {}
 
 
@@ -29,6 +31,9 @@ def resolve(token):
         with urlopen(Request(os.environ["SERVICE_URL"] + "/v1/resolve", body, headers), timeout=10) as response:
             return json.load(response)
     except HTTPError as error:
+        # A session ends with its token, also if the user group is resumed later.
+        if error.code == 404:
+            sessions.pop(request.cookies.get("session"), None)
         abort(401 if error.code == 404 else 503)
     except OSError:
         abort(503)
@@ -43,8 +48,11 @@ def sign_in():
     sessions.pop(request.cookies.get("session"), None)
     token = request.form.get("token") or abort(401)
     resolve(token)
+    for other, (_, end) in list(sessions.items()):
+        if end < time.monotonic():
+            sessions.pop(other, None)
     session = secrets.token_urlsafe()
-    sessions[session] = token
+    sessions[session] = token, time.monotonic() + SESSION_SECONDS
     response = redirect("/", 303)
     # The scheme of the product: behind a proxy that terminates HTTPS, request.is_secure is false.
     response.set_cookie("session", session, httponly=True, samesite="Lax", secure=request.origin.startswith("https"))
@@ -53,9 +61,9 @@ def sign_in():
 
 @app.get("/")
 def dashboard():
-    token = sessions.get(request.cookies.get("session"))
+    token, end = sessions.get(request.cookies.get("session"), ("", 0))
     # On every request: a rotation, a suspension and a change of the mapping apply to the next one.
-    viewer = resolve(token) if token else abort(401)
+    viewer = resolve(token) if time.monotonic() < end else abort(401)
     source = viewer["data_sources"].get("orders")
     file = DATABASES.get(source["attributes"].get("secret_name")) if source else None
     customer = (viewer["user_group"]["properties"] or {}).get("customer_id")
