@@ -443,6 +443,14 @@ describe('doctor on PostgreSQL', () => {
     }
   });
 
+  it('reports a forgotten session that has locked the user groups, without waiting for its end', async () => {
+    await using other = await SqlConnection.open(database.url);
+    await other.query('begin; lock table user_groups');
+    const exit = await doctor(folder, database);
+    await assertFound('failed', 'keys', /canceling statement due to lock timeout/, exit);
+    assert.equal(checksOf(exit).find(({ name }) => name === 'clock')!.status, 'ok');
+  });
+
   it('reports a schema of a newer version', async () => {
     await runSql(database, "insert into schema_migrations values (999, 'future', 0)");
     await assertFound('failed', 'schema', /newer than this version/, await doctor(folder, database));

@@ -25,6 +25,9 @@ const IS_OF_OTHER_APPLICATION = `select case when to_regclass('schema_migrations
   else not exists (
     select 1 from pg_attribute where attrelid = to_regclass('schema_migrations') and attname = 'number') end`;
 
+/** Maximum wait for a lock, such as that of a forgotten session: longer than a statement of the service holds one. */
+const LOCK_WAIT_MS = 1_500;
+
 /** Time that a short transaction of another user, whose start is hidden, may take to end. */
 const HIDDEN_TRANSACTION_MS = 1_000;
 
@@ -60,7 +63,7 @@ class PostgresInspection extends Inspection {
   readonly #options: PostgresOptions;
 
   constructor(session: SchemaSession, options: PostgresOptions) {
-    super(migrations, session.ask, session.change);
+    super(migrations, session.ask, (sql, values) => readAll(session, sql, values));
     this.#session = session;
     this.#options = options;
   }
@@ -229,6 +232,21 @@ class PostgresInspection extends Inspection {
       const remedy = `if it was forgotten, end it: ${ending}; see "The feed" in docs/events.md`;
       return { subject: 'event feed', isFatal: false, message, remedy };
     });
+  }
+}
+
+/** Runs a statement that may take long, but does not wait long for a lock. */
+async function readAll(
+  { ask, change }: SchemaSession,
+  sql: string,
+  values?: unknown[],
+): Promise<unknown[][]> {
+  // A pooler may give a setting of the session to another one.
+  await ask(`begin; set local lock_timeout = ${LOCK_WAIT_MS}`);
+  try {
+    return await change(sql, values);
+  } finally {
+    await ask('rollback');
   }
 }
 
