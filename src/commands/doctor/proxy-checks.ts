@@ -49,7 +49,7 @@ async function attemptBelowLimit(
 }
 
 function remedyIfUnreachable({ href }: URL): string {
-  return `check the URL, and the address, certificate and log of the proxy${certificateRemedy(href)}`;
+  return `check that the service is running, the URL, and the address, certificate and log of the proxy${certificateRemedy(href)}`;
 }
 
 async function checkAlive(probe: HttpProbe): Promise<CheckResult> {
