@@ -48,7 +48,7 @@ async function fire(alert: string): Promise<AlertFigures> {
   const fault = faults[alert];
   if (fault === undefined) throw new Error(`no fault is known that ${alert} is for`);
   const speed = fault.speed ?? SPEED;
-  await using site = await Site.start({ env: fault.env, speed });
+  await using site = await Site.start({ env: fault.env, targets: fault.targets, speed });
   await waitUntilQuiet(site, alert);
   const ms = await firingAfter(site, alert, fault);
   return { alert, speed, seconds: ms === null ? null : Math.round(ms / 100) / 10 };

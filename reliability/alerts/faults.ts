@@ -8,15 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { startPostgres } from '../../test/support/postgres/server.ts';
-import { eventually } from '../../test/support/process.ts';
 import { SqlConnection } from '../../test/support/sql.ts';
 import { Receiver } from '../../test/support/webhooks/receiver.ts';
 import { SmallDisk } from '../support/small-disk.ts';
-import { Site } from './site.ts';
+import type { Site } from './site.ts';
 
 export interface AlertFault {
   /** Settings of the process. */
   env?: Record<string, string>;
+  /** Targets of Prometheus besides the process. */
+  targets?: readonly string[];
   /** Divisor of the durations of the rules; lower if a scrape takes long. */
   speed?: number;
   /** Produces the fault; a fault that needs repetition lasts until the signal. */
@@ -43,7 +44,7 @@ export const faults: Record<string, AlertFault> = {
     produce: (site, signal) => repeat(signal, 2_000, () => site.restart()),
   },
   UserGroupServiceMissing: { produce: async ({ prometheus }) => prometheus.retarget([]) },
-  UserGroupServiceFewerProcesses: { produce: removeProcess },
+  UserGroupServiceFewerProcesses: { targets: ['127.0.0.1:1'], produce: removeTarget },
   UserGroupServiceNotReady: { produce: async (site) => moveDatabase(site) },
   UserGroupServiceErrors: { produce: callWithoutDatabase },
   UserGroupServiceInternalError: { produce: renameTable },
@@ -63,6 +64,7 @@ export const faults: Record<string, AlertFault> = {
     produce: ({ service }, signal) =>
       repeat(signal, 50, () => service.call(mintApiToken().reveal(), 'GET', '/v1/user-groups')),
   },
+  UserGroupServiceInvalidApiToken: { produce: callWithRevokedToken },
   UserGroupServiceWebhooksFailing: {
     produce: async (site, signal) => {
       await using receiver = await Receiver.start((response) => void response.writeHead(500).end());
@@ -158,11 +160,13 @@ async function holdConnections({ service }: Site, signal: AbortSignal): Promise<
   for (const socket of open) socket.destroy();
 }
 
-async function removeProcess(site: Site, signal: AbortSignal): Promise<void> {
-  await using other = await Site.start({ speed: 1 });
-  const { prometheus, metricsAddress } = site;
-  prometheus.retarget([metricsAddress, other.metricsAddress]);
-  await eventually('both processes', async () => (await prometheus.query('up == 1')).length === 2);
+async function callWithRevokedToken(site: Site, signal: AbortSignal): Promise<void> {
+  const { json } = await site.call('POST', '/v1/api-tokens', { name: 'old', permission: 'resolve' });
+  await site.call('DELETE', `/v1/api-tokens/${json.api_token.api_token_id}`);
+  await repeat(signal, 1_000, () => site.service.call(json.api_token.token, 'GET', '/v1/whoami'));
+}
+
+async function removeTarget({ prometheus, metricsAddress }: Site, signal: AbortSignal): Promise<void> {
   // The rule compares with an earlier time, at which both must have been scraped.
   await sleep(10_000);
   prometheus.retarget([metricsAddress]);

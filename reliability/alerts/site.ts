@@ -11,6 +11,8 @@ const SCRAPE_MS = 15_000;
 
 interface SiteOptions {
   env?: Record<string, string> | undefined;
+  /** Targets of Prometheus besides the process. */
+  targets?: readonly string[] | undefined;
   /** Divisor of the durations of the rules and of the scrape interval. */
   speed: number;
 }
@@ -32,7 +34,7 @@ export class Site implements AsyncDisposable {
     await run(folder, ['backup', 'backup.db']);
     const service = await serve(folder, { env });
     const prometheus = await Prometheus.start({
-      targets: [metricsAddress],
+      targets: [metricsAddress, ...(options.targets ?? [])],
       scrapeMs: SCRAPE_MS / options.speed,
       speed: options.speed,
     });

@@ -10,8 +10,8 @@ import { eventually, Folder, Program } from './process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
-/** Matches a range, an offset or the time for which an alert is pending. */
-const DURATION = /(\[|\boffset |\bfor: )(\d+)([smh])\b/g;
+/** Matches a range, its resolution, an offset or the time for which an alert is pending. */
+const DURATION = /(\[|:(?=\d+\w\])|\boffset |\bfor: )(\d+)([smh])\b/g;
 
 export const isPrometheusInstalled = spawnSync('prometheus', ['--version']).error === undefined;
 
