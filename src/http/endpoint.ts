@@ -33,6 +33,7 @@ import { freeBytes } from './request/chunks.ts';
 import { presentedTokenDigest } from './request/credentials.ts';
 import { checkMediaType, type MediaType } from './request/media-type.ts';
 import { noQuery, type QueryType } from './request/query.ts';
+import { encodeLarge } from './response/encode.ts';
 import { readPrecondition, refusePrecondition } from './response/entity-tag.ts';
 import { JSON_TYPE } from './response/problem.ts';
 
@@ -136,7 +137,10 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
   const { context, running, unread, prefetcher } = options;
   const { access } = endpoint;
   const status = Math.min(...Object.keys(endpoint.description.responses).map(Number));
-  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
+  const handler = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<string | Buffer | undefined> => {
     if (!context.store.admits(access, () => prefetcher.guessTenant(request.raw))) throw overloaded;
     running.begin();
     try {
@@ -146,10 +150,15 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       if (status !== 200) reply.code(status);
       reply.header('content-type', JSON_TYPE);
       const text = await endpoint.handle(call);
-      unread.count(workspaceId, access, reply.raw, text);
-      if (text === undefined) reply.removeHeader('content-type');
       if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
-      return text;
+      if (text === undefined) {
+        reply.removeHeader('content-type');
+        return undefined;
+      }
+      unread.admitResponse(workspaceId, access, text);
+      const content = encodeLarge(text, reply.raw);
+      unread.count(workspaceId, reply.raw, content);
+      return content;
     } catch (error) {
       throw context.cpu.asOverloaded(error);
     } finally {

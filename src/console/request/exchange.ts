@@ -101,7 +101,10 @@ export async function sendResult(
   }
   if ('content' in result) return sendDownload(reply, result);
   const text = sendView(request, reply, await options.assets(), result);
-  options.unread.count(call.caller.workspaceId, accessOf(page), reply.raw, text);
+  const { workspaceId } = call.caller;
+  options.unread.admitResponse(workspaceId, accessOf(page), text);
   // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.
-  return compressedFor(reply, text);
+  const content = await compressedFor(reply, text);
+  options.unread.count(workspaceId, reply.raw, content);
+  return content;
 }

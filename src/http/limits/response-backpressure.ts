@@ -65,13 +65,17 @@ export class UnreadResponses {
     if ((access === 'list' || access === 'write') && !this.#bytes.admits(tenant)) throw UNREAD;
   }
 
-  /** Counts the response until it is sent. Throws `overloaded` instead, except after a change. */
-  count(tenant: number, access: Access, response: ServerResponse, text: string | undefined): void {
-    if (text === undefined || text.length < MIN_COUNTED_CHARACTERS) return;
-    if (access !== 'write' && !this.#bytes.admits(tenant)) throw UNREAD;
+  /** Throws `overloaded` instead of a response that would be counted, except after a change. */
+  admitResponse(tenant: number, access: Access, text: string): void {
+    if (text.length < MIN_COUNTED_CHARACTERS || access === 'write') return;
+    if (!this.#bytes.admits(tenant)) throw UNREAD;
+  }
+
+  /** Counts the response until it is sent. */
+  count(tenant: number, response: ServerResponse, content: string | Buffer): void {
     // The client has disconnected.
-    if (response.closed) return;
-    const bytes = Buffer.byteLength(text);
+    if (content.length < MIN_COUNTED_CHARACTERS || response.closed) return;
+    const bytes = Buffer.byteLength(content);
     this.#bytes.take(tenant, bytes);
     response.once('close', () => this.#bytes.release(tenant, bytes));
   }
