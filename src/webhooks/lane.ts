@@ -9,7 +9,7 @@ import {
   dueByClockAhead,
   type WebhookEndpointKey,
 } from '../domain/webhook-endpoint/delivery.ts';
-import { type WebhookSecrets, webhookHeaders } from '../domain/webhook-endpoint/webhook-signature.ts';
+import { webhookHeaders } from '../domain/webhook-endpoint/webhook-signature.ts';
 import {
   claimDue,
   type DeliveryContext,
@@ -39,6 +39,11 @@ const MAX_UNFINISHED = 128;
 const CLAIM_WAIT_MS = 2_000;
 /** Maximum wait of the commands that react to an outcome. */
 const REACTION_WAIT_MS = 5_000;
+
+interface Claimed extends DueDeliveries {
+  /** Time by which the attempts have to end, before the claim expires (`performance.now()`). */
+  deadline: number;
+}
 
 interface LaneOptions {
   context: DeliveryContext;
@@ -126,7 +131,7 @@ export class Lane {
     while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED)
       await this.#nextEnd.promise;
     const taken = await slots.take(workspaceId, Math.max(1, this.#concurrency - this.#running));
-    let due: DueDeliveries | null = null;
+    let due: Claimed | null = null;
     try {
       due = await this.#claimDue(taken, rangeAt);
     } finally {
@@ -139,13 +144,16 @@ export class Lane {
     return due.deliveries.length === taken;
   }
 
-  async #claimDue(limit: number, rangeAt: typeof dueAt): Promise<DueDeliveries | null> {
-    const { claims, isStopping } = this.#options;
+  async #claimDue(limit: number, rangeAt: typeof dueAt): Promise<Claimed | null> {
+    const { claims, isStopping, sender } = this.#options;
     const { workspaceId } = this.#endpoint;
     const claiming = await claims.take(workspaceId, 1);
     try {
       if (isStopping()) return null;
-      return await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#endpoint, limit, rangeAt);
+      // Starts before the claim: after a pause of the process, the claim may have expired, and the endpoint have another URL.
+      const deadline = sender.deadline();
+      const due = await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#endpoint, limit, rangeAt);
+      return due && { ...due, deadline };
     } finally {
       claims.release(workspaceId, claiming);
     }
@@ -157,7 +165,7 @@ export class Lane {
     return { ...context, store: context.store.until(performance.now() + waitMs) };
   }
 
-  #start(delivery: Delivery, due: DueDeliveries): void {
+  #start(delivery: Delivery, due: Claimed): void {
     this.#running++;
     const attempt = this.#attempt(delivery, due)
       .catch(this.#options.onError)
@@ -176,10 +184,10 @@ export class Lane {
     this.#nextEnd = Promise.withResolvers();
   }
 
-  async #attempt(delivery: Delivery, { url, secrets }: DueDeliveries): Promise<void> {
+  async #attempt(delivery: Delivery, claimed: Claimed): Promise<void> {
     const { context, sender, outcomes, observer } = this.#options;
     const startedAt = performance.now();
-    const outcome = await this.#send(delivery, url, secrets).finally(() => {
+    const outcome = await this.#send(delivery, claimed).finally(() => {
       // The next request may start while the outcome of this one is being stored.
       this.#running--;
       this.#ended();
@@ -194,13 +202,12 @@ export class Lane {
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
     observer?.attempted(finished.state, performance.now() - startedAt);
-    await this.#react(outcome, url, now, delivery);
+    await this.#react(outcome, claimed.url, now, delivery);
   }
 
   /** Returns null if retention has deleted the event. */
-  async #send(delivery: Delivery, url: string, secrets: WebhookSecrets): Promise<Outcome | null> {
+  async #send(delivery: Delivery, { url, secrets, deadline }: Claimed): Promise<Outcome | null> {
     const { context, sender } = this.#options;
-    const deadline = sender.deadline();
     const store = context.store.until(deadline);
     const event = await store.inTime(store.read({ kind: 'findEvent', key: delivery }));
     if (event === null) return null;

@@ -3,6 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import type { BatchingStore } from '../../src/store/batching-store.ts';
+import { StoreUnavailable } from '../../src/store/port.ts';
+import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { createApiToken, eventually, Folder, serve } from '../support/process.ts';
@@ -14,6 +18,8 @@ import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
 
 /** Leaves time for what remains to be done after the shutdown timeout. */
 const PROMPT_MS = 5_000;
+/** Maximum duration of an attempt; shorter than the pause of a process. */
+const TIMEOUT_MS = 500;
 
 describeOnEachDatabase('A process', (database) => {
   it('completes the deliveries in flight when it stops, and another one continues', async () => {
@@ -61,6 +67,72 @@ describeOnEachDatabase('A process', (database) => {
     }
   });
 });
+
+describeOnEachDatabase('A process that is paused after it has claimed a delivery', (database) => {
+  // One thread, whose dispatcher the test replaces.
+  const service = TestService.of(database, { env: { ...env, UGS_THREADS: '1' } });
+
+  it('does not send it to the former URL of the endpoint when it continues', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await Tenant.create(service, 'default');
+    await service.app.webhooks.stop(0);
+    await tenant.endpoint('moved', `${receiver.url}/former`);
+    await tenant.createGroup('acme');
+    const { context } = service.app;
+    const paused = Promise.withResolvers<void>();
+    const store = pausedAfterClaim(context.store, async () => {
+      await tenant.endpoint('moved', `${receiver.url}/present`);
+      await sleep(2 * TIMEOUT_MS);
+      paused.resolve();
+    });
+    const onError = (error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    };
+    const options = { allowsPrivate: true, timeoutMs: TIMEOUT_MS, observer: null, onError };
+    const log = pino({ level: 'silent' });
+    const dispatcher = new WebhookDispatcher({ context: { ...context, store }, log, ...options });
+    await dispatcher.poll();
+    await paused.promise;
+    // The claim expires.
+    service.clockAheadMs += 30_000;
+    await dispatcher.poll();
+    await receiver.waitFor(1);
+    await dispatcher.stop(TIMEOUT_MS);
+    assert.deepEqual(
+      receiver.received.map(({ path }) => path),
+      ['/webhooks/present'],
+    );
+  });
+});
+
+/** Returns the store with a pause between the first claim and what the claiming process reads after it. */
+function pausedAfterClaim(store: BatchingStore, pause: () => Promise<void>): BatchingStore {
+  let state: 'before' | 'claimed' | 'paused' = 'before';
+  const wrap = (wrapped: BatchingStore): BatchingStore => {
+    const methods: Partial<Record<string | symbol, unknown>> & Partial<BatchingStore> = {
+      until: (...args) => wrap(wrapped.until(...args)),
+      forTenant: (...args) => wrap(wrapped.forTenant(...args)),
+      write: (command) => {
+        if (command.kind === 'claimDeliveries' && state === 'before') state = 'claimed';
+        return wrapped.write(command);
+      },
+      read: async (query) => {
+        const result = await wrapped.read(query);
+        const isPaused = state === 'claimed';
+        if (isPaused) state = 'paused';
+        if (isPaused) await pause();
+        return result;
+      },
+    };
+    return new Proxy(wrapped, {
+      get: (target, name) => {
+        const value = methods[name] ?? Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  };
+  return wrap(store);
+}
 
 // Only one process can serve SQLite.
 describe('two processes (PostgreSQL)', () => {
