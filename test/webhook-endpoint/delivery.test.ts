@@ -448,6 +448,30 @@ describeOnEachDatabase('A webhook', (database) => {
     await receiver.waitFor(before + 1);
   });
 
+  it('is one of four to its endpoint at a time when its retries begin, and then the only one', async () => {
+    await using receiver = await Receiver.start(respondWith(500));
+    const tenant = await newTenant();
+    await tenant.endpoint('failing', receiver.url);
+    const ids = Array.from({ length: 8 }, (_, index) => `failing-${index}`);
+    for (const id of ids) await tenant.createGroup(id);
+    await eventually('the failures', async () => {
+      const deliveries = await tenant.deliveries('failing');
+      return deliveries.length === ids.length && deliveries.every(({ attempts }) => attempts === 1);
+    });
+    const held: ServerResponse[] = [];
+    receiver.respond = (response) => void held.push(response);
+    await advance(service, 10 * SECOND);
+    await receiver.waitFor(ids.length + 4);
+    for (const failed of [1, 3]) {
+      for (const response of held.splice(0, failed)) response.writeHead(500).end();
+      await sleep(300);
+      assert.equal(held.length, failed === 1 ? 3 : 1);
+    }
+    receiver.respond = (response) => void response.end();
+    held[0]!.end();
+    await receiver.waitFor(2 * ids.length);
+  });
+
   /** Accepts 40 webhooks to an endpoint, and then holds the responses to as many as are sent at a time. */
   async function holdMany(tenant: Tenant, receiver: Receiver): Promise<ServerResponse[]> {
     const held: ServerResponse[] = [];

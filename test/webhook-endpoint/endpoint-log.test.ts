@@ -28,8 +28,8 @@ describe('The log of failing webhook endpoints', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { lines, fail } = failureLog();
     for (let hour = 1; hour <= 3; hour++) {
-      for (let workspaceId = 1; workspaceId <= 2 * MAX_ENDPOINTS; workspaceId++)
-        for (let times = 0; times < 2; times++) fail(workspaceId, 'endpoint');
+      for (let endpoint = 0; endpoint < 2 * MAX_ENDPOINTS; endpoint++)
+        for (let times = 0; times < 2; times++) fail(1 + (endpoint % 20), `endpoint-${endpoint}`);
       assert.equal(lines.length, hour * MAX_ENDPOINTS);
       t.mock.timers.tick(HOUR_MS);
     }

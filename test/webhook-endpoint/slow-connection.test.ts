@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { http } from '../../src/system/http.ts';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/process.ts';
 import { emptyWebhook } from '../support/webhooks/empty-webhook.ts';
 
@@ -36,17 +37,11 @@ describe('A receiver with two addresses, one of which cannot be reached,', () =>
     const [port] = (await once(server, 'message')) as [number];
     const waiting = Array.from({ length: BACKLOG + 2 }, () => connect(port, '127.0.0.1'));
     await eventually('a full backlog', () => waiting.filter(({ connecting }) => connecting).length === 1);
-    const { request } = http;
-    const addresses: LookupAddress[] = [
+    // The other one refuses the connection.
+    const sender = senderTo(t, [
       { address: '127.0.0.1', family: 4 },
-      // Refuses the connection.
       { address: '::1', family: 6 },
-    ];
-    const lookup = (_: string, __: object, found: (error: null, addresses: LookupAddress[]) => void) =>
-      found(null, addresses);
-    t.mock.method(http, 'request', (url: string, options: object) => request(url, { ...options, lookup }));
-    const sender = new WebhookSender({ allowsPrivate: true });
-    t.after(() => sender.close());
+    ]);
     const sent = sender.send(emptyWebhook(`http://receiver.example:${port}/`));
     await sleep(BLOCKED_MS);
     for (const socket of waiting) socket.destroy();
@@ -54,4 +49,24 @@ describe('A receiver with two addresses, one of which cannot be reached,', () =>
     Atomics.notify(flag, 0);
     assert.deepEqual(await sent, { status: 200, error: null });
   });
+
+  it('is said to refuse connections if both addresses do', async (t) => {
+    const sender = senderTo(t, [
+      { address: '127.0.0.1', family: 4 },
+      { address: '127.0.0.2', family: 4 },
+    ]);
+    const { error } = await sender.send(emptyWebhook(`http://receiver.example:${await freePort()}/`));
+    assert.equal(error, 'connection refused');
+  });
 });
+
+/** Returns a sender for which every name has these addresses. */
+function senderTo(t: TestContext, addresses: LookupAddress[]): WebhookSender {
+  const { request } = http;
+  const lookup = (_: string, __: object, found: (error: null, addresses: LookupAddress[]) => void) =>
+    found(null, addresses);
+  t.mock.method(http, 'request', (url: string, options: object) => request(url, { ...options, lookup }));
+  const sender = new WebhookSender({ allowsPrivate: true });
+  t.after(() => sender.close());
+  return sender;
+}

@@ -145,8 +145,10 @@ describe('A name', () => {
       { address: '127.0.0.1', family: 4 },
       { address: '8.8.8.8', family: 4 },
       { address: '::ffff:10.0.0.1', family: 6 },
+      { address: '2001:4860:4860::8888', family: 6 },
     ];
-    for (const all of [true, false]) assert.deepEqual(await lookUp(mixed, all), ['8.8.8.8']);
+    assert.deepEqual(await lookUp(mixed, true), ['8.8.8.8', '2001:4860:4860::8888']);
+    assert.deepEqual(await lookUp(mixed, false), ['8.8.8.8']);
     await assert.rejects(lookUp([{ address: '10.0.0.1', family: 4 }], true), NoPublicAddress);
     await assert.rejects(lookUp([], true), NoPublicAddress);
     for (const address of ['fe80::1%eth0', 'not an address', ''])

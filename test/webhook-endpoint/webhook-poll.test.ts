@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { PendingEndpoints } from '../../src/webhooks/pending-endpoints.ts';
@@ -32,9 +32,35 @@ describeOnEachDatabase('A poll', (database) => {
          'pending', 0, ${DUE_AT}, 0 from numbers`,
     );
 
+  const newDispatcher = () => {
+    const { context } = service.app;
+    const onError = (error: unknown) => assert.fail(String(error));
+    const observers = { observer: null, log: pino({ level: 'silent' }), onError };
+    return new WebhookDispatcher({ context, allowsPrivate: true, ...observers });
+  };
+
   it('finds nothing while nothing is pending', async () => {
     const pending = new PendingEndpoints(service.app.context.store);
     assert.equal(await pending.visit(() => assert.fail('visited')), false);
+  });
+
+  it('comes later and later while nothing is pending, and within seconds', async () => {
+    const dispatcher = newDispatcher();
+    const delays: number[] = [];
+    for (let poll = 0; poll < 4; poll++) delays.push(await dispatcher.poll());
+    assert.deepEqual(delays, [2_000, 4_000, 5_000, 5_000]);
+    await insertPending(VICTIM + 1, 1);
+    assert.equal(await dispatcher.poll(), 1_000);
+    await runSql(service.database, 'delete from deliveries');
+  });
+
+  it('does not begin once its dispatcher has stopped', async (t) => {
+    const dispatcher = newDispatcher();
+    const { mock } = t.mock.method(dispatcher, 'poll', async () => 0);
+    dispatcher.start();
+    await dispatcher.stop(0);
+    await setTimeout(500);
+    assert.equal(mock.callCount(), 0);
   });
 
   it('visits the endpoints of every workspace, however many others have, and all of them in turn', async () => {
@@ -60,10 +86,7 @@ describeOnEachDatabase('A poll', (database) => {
   });
 
   it('ends before its dispatcher has stopped, and the database may be closed', async (t) => {
-    const { context } = service.app;
-    const onError = (error: unknown) => assert.fail(String(error));
-    const observers = { observer: null, log: pino({ level: 'silent' }), onError };
-    const dispatcher = new WebhookDispatcher({ context, allowsPrivate: true, ...observers });
+    const dispatcher = newDispatcher();
     const started = Promise.withResolvers<void>();
     const ending = Promise.withResolvers<number>();
     t.mock.method(dispatcher, 'poll', () => {
