@@ -1,7 +1,7 @@
 // Requests that arrive at the same time on many connections start in several turns of the event loop.
 
 import assert from 'node:assert/strict';
-import { IncomingMessage } from 'node:http';
+import { type IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { after, before, describe, it } from 'node:test';
@@ -9,6 +9,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import fastify from 'fastify';
 import { median } from '../../bench/median.ts';
 import { ArrivalLimit, MAX_PER_PERIOD, MAX_PER_TURN } from '../../src/http/limits/arrival-limit.ts';
+import { SMALL_BYTES } from '../../src/operations/machinery/cpu-queue.ts';
 import { UNKNOWN_TENANT } from '../../src/scheduling/fair-queue.ts';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { block } from '../support/block.ts';
@@ -61,6 +62,32 @@ describe('Requests that arrive at the same time', () => {
     while (order.length <= 10 * MAX_PER_PERIOD) await nextTurn();
   });
 
+  it('start immediately again after a period in which their tenant has sent many', async () => {
+    const { order, arrive } = arrivals(severalTenants());
+    for (let request = 0; request <= MAX_PER_PERIOD; request++) arrive(1);
+    while (order.length <= MAX_PER_PERIOD) await nextTurn();
+    arrive(1);
+    assert.equal(order.length, MAX_PER_PERIOD + 2);
+  });
+
+  it('leave a large body unread while they wait', () => {
+    const { arrive } = arrivals(severalTenants());
+    for (let request = 0; request < MAX_PER_PERIOD; request++) arrive(1);
+    const isPaused = (length: number) => arrive(1, { 'content-length': String(length) }).socket.isPaused();
+    assert.deepEqual([SMALL_BYTES, SMALL_BYTES + 1].map(isPaused), [false, true]);
+  });
+
+  it('start in several turns, however many tenants send them', async () => {
+    const { order, arrive } = arrivals(severalTenants());
+    const requests = 10 * MAX_PER_PERIOD;
+    for (let request = 0; request < 2 * requests; request++) arrive(1 + (request % 10));
+    while (order.length < 2 * requests) {
+      const before = order.length;
+      await nextTurn();
+      assert.ok(order.length - before <= MAX_PER_TURN, `${order.length - before} in a turn`);
+    }
+  });
+
   it('leave a third of the event loop idle while several tenants are active', async () => {
     const periods = 40;
     const activity = severalTenants();
@@ -85,13 +112,15 @@ function arrivals(activity = new TenantActivity(), work: () => void = () => {}) 
   const order: number[] = [];
   const tenants = new Map<IncomingMessage, number>();
   const limit = new ArrivalLimit({ guessTenant: (message) => tenants.get(message)!, activity });
-  const arrive = (tenant: number): void => {
+  const arrive = (tenant: number, headers: IncomingHttpHeaders = {}): IncomingMessage => {
     const message = new IncomingMessage(new Socket());
+    Object.assign(message.headers, headers);
     tenants.set(message, tenant);
     limit.admit(message, () => {
       order.push(tenant);
       work();
     });
+    return message;
   };
   return { order, arrive };
 }

@@ -44,6 +44,12 @@ describe('Admission of large bodies', () => {
     assert.throws(() => reserve(admission, 1), { code: 'overloaded' });
   });
 
+  it('divides the limit among the threads of a process', () => {
+    const admission = new BodyAdmission(4);
+    reserve(admission, MAX_BYTES / 4);
+    assert.throws(() => reserve(admission, 1), { code: 'overloaded' });
+  });
+
   it('admits the bodies of another tenant while one has as many as it can get', () => {
     const admission = new BodyAdmission();
     const bodies = Array.from({ length: MAX_BYTES / limits.bodyBytes }, () =>
