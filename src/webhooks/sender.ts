@@ -194,8 +194,8 @@ function failure(error: unknown): Outcome {
 function failureText(error: unknown): string {
   if (error instanceof NoPublicAddress) return 'the receiver has no public address';
   if (error instanceof ExchangeFailed) return error.message;
-  const first = error instanceof AggregateError ? error.errors[0] : error;
-  const { code = 'unknown error' } = first as NodeJS.ErrnoException;
+  // After several addresses, an AggregateError with the code of the first.
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   // Prefix of the errors of Node's HTTP parser.
   if (code.startsWith('HPE_')) return TEXTS[code] ?? `the response is not valid HTTP: ${code}`;
   return TEXTS[code] ?? `the request failed: ${code}`;
