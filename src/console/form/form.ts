@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '../../domain/field.ts';
 import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
 import { type BodyType, invalidField, refuseFields } from '../../domain/request-body.ts';
-import { bodyTooLarge } from '../../http/request/body.ts';
 import { checkMediaType } from '../../http/request/media-type.ts';
 import { decodeParameters } from '../../http/request/query.ts';
 import type { Context } from '../../operations/context.ts';
@@ -128,7 +127,8 @@ export async function readForm<Body>(
 /** Returns the bytes of the body that a form stands for. Throws `body_too_large`. */
 export function formBody(text: string, maxBytes: number = limits.bodyBytes): Buffer {
   const body = Buffer.from(text);
-  if (body.length > maxBytes) throw bodyTooLarge(maxBytes);
+  if (body.length > maxBytes)
+    throw new Problem('body_too_large', `Nothing was done: what you typed exceeds ${maxBytes} bytes.`);
   return body;
 }
 
