@@ -1,7 +1,7 @@
 // Builds the npm packages of the service and of the client. npm sorts their files and gives all of them the
 // same time, but keeps their modes.
 
-import { chmodSync, globSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dependencies } from './dependency.ts';
 import type { Builder, Release } from './release.ts';
@@ -23,7 +23,7 @@ function setModes(): void {
   process.umask(0o022);
   const own = run('git', ['ls-files', '-z']).toString().split('\0').slice(0, -1);
   const bundled = dependencies().flatMap(({ folder }) =>
-    globSync('**', { cwd: folder }).map((path) => join(folder, path)),
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   );
   for (const path of [...own, ...bundled])
     chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
