@@ -115,6 +115,20 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     assert.doesNotMatch(exit.stdout, /database unavailable/);
   });
 
+  it('keeps no connection open that the service could not encrypt', async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const files = `sslcert=${folder.join('server.crt')}&sslkey=${folder.join('other.key')}`;
+    const pool = new ConnectionPool(optionsFor(`${trusting('server.crt').DATABASE_URL}&${files}`), false);
+    const before = sockets();
+    const one = { name: 'one', sql: 'select 1' };
+    await assert.rejects(
+      pool.run((session) => session.query(one)),
+      /key values mismatch/,
+    );
+    await pool.close();
+    await eventually('the connection to be closed', () => sockets() === before, 10_000);
+  });
+
   for (const command of ['migrate', 'serve']) {
     it(`is rejected if its certificate is a different one, without waiting for it, by "${command}"`, async () => {
       const { code, stdout, stderr } = await run(folder, [command], { env: trusting('other.crt') });

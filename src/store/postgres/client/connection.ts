@@ -51,6 +51,8 @@ export class Connection extends pg.Client {
     this.#socket = socket;
     // The caller of a statement gets the error too; without a listener the process would crash.
     this.on('error', () => {});
+    // `pg` leaves a socket open whose encryption or login has failed on this side.
+    this.connection.on('error', () => this.abandon());
     // PostgreSQL reports it when the session starts and whenever it changes.
     this.connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
       if (parameterName === 'in_hot_standby') this.#isStandby = parameterValue === 'on';
