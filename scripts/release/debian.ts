@@ -36,7 +36,7 @@ export const debianPackages: Builder = {
   build: async (release) => {
     for (const architecture of architectures) {
       const root = join(release.work, 'debian', architecture);
-      await fill(root, architecture, release);
+      await fillPackage(root, architecture, release);
       const name = `${NAME}_${release.version}_${ARCHITECTURES[architecture]}.deb`;
       const output = join(release.output, name);
       // Compresses with gzip: xz would take a minute for the executable.
@@ -48,7 +48,7 @@ export const debianPackages: Builder = {
 };
 
 /** Fills the folder with the files of the package. */
-async function fill(root: string, architecture: Architecture, release: Release): Promise<void> {
+export async function fillPackage(root: string, architecture: Architecture, release: Release): Promise<void> {
   const { path, licenses } = await executableFor(architecture, release);
   const compressed = (content: string) => gzipSync(content, { level: 9 });
   copyTo(path, join(root, 'usr/bin', NAME));
@@ -65,7 +65,8 @@ async function fill(root: string, architecture: Architecture, release: Release):
   mkdirSync(join(root, 'etc', NAME), { recursive: true });
   for (const script of ['postinst', 'prerm', 'postrm'])
     copyTo(`deploy/debian/${script}`, join(root, 'DEBIAN', script));
-  for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) setMode(root, entry);
+  for (const entry of ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
+    setMode(root, entry);
   writeTo(join(root, 'DEBIAN/control'), control(architecture, release, installedKilobytes(root)));
   chmodSync(join(root, 'DEBIAN/control'), 0o644);
 }

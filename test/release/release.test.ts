@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { fillPackage } from '../../scripts/release/debian.ts';
 import { dependencies, licenseTexts, refuseLicenses } from '../../scripts/release/dependency.ts';
 import { eventFileSchema } from '../../scripts/release/description.ts';
 import { isInstalled } from '../../scripts/release/run.ts';
@@ -240,6 +241,26 @@ describe('The npm packages', () => {
       files.filter((path) => /\.(?:map|d\.ts|test\.ts)$/.test(path)),
       [],
     );
+  });
+});
+
+describe('The Debian package', () => {
+  it('has the same modes, whatever the umask of the build', async () => {
+    using folder = new Folder();
+    const root = folder.join('root');
+    const built = folder.join('executable/x64');
+    mkdirSync(built, { recursive: true });
+    for (const name of ['user-group-service', 'LICENSES']) writeFileSync(join(built, name), '');
+    const umask = process.umask(0o077);
+    try {
+      const release = { version: VERSION, commit: '', epoch: 0, output: folder.path, work: folder.path };
+      await fillPackage(root, 'x64', release);
+    } finally {
+      process.umask(umask);
+    }
+    const paths = [root, ...globSync('**', { cwd: root }).map((path) => join(root, path))];
+    const modes = new Set(paths.map((path) => statSync(path).mode.toString(8)));
+    assert.deepEqual(modes, new Set(['40755', '100755', '100644']));
   });
 });
 
