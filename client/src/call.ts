@@ -183,7 +183,7 @@ async function send<Body>(
     const sent = fetch(url, { ...message, signal: attempt.signal });
     const response = await Promise.race([sent, aborted]);
     const text = await Promise.race([response.text(), aborted]);
-    return readResponse(message.method, response, text, (body) => json.parse(body));
+    return readResponse(message.method, response, text, { apiToken, json });
   } catch (error) {
     if (error instanceof UserGroupServiceError) throw error;
     // Tells Next.js to render the page for each request; only errors of frameworks have a digest.

@@ -19,19 +19,28 @@ export interface ApiResponse<Body> {
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** Part of the connection that a response depends on. */
+interface Reader {
+  apiToken: string;
+  json: { parse(text: string): unknown };
+}
+
 /** Throws `UserGroupServiceError` if the response is an error. */
 export function readResponse<Body>(
   method: string,
   { status, headers }: { status: number; headers: ResponseHeaders },
   text: string,
-  parse: (text: string) => unknown,
+  { apiToken, json }: Reader,
 ): ApiResponse<Body> {
   // Only DELETE has a response without a body.
-  const body = status === 204 && method === 'DELETE' ? { success: 1 } : parseMembers(text, parse);
+  const body = status === 204 && method === 'DELETE' ? { success: 1 } : parseMembers(text, json);
   // Compares text, because a codec may have its own number type, and `"success": true` comes from another
   // service.
   const isSuccess = status >= 200 && status <= 299 && String(body.success) === '1';
-  if (!isSuccess) throw serviceError(status, headers, body);
+  if (!isSuccess) {
+    // The service never echoes the API token, but something else at the URL may.
+    throw serviceError(status, headers, parseMembers(text.replaceAll(apiToken, '[redacted]'), json));
+  }
   const drift = headers.get('user-group-drift')?.split(', ') ?? [];
   const violations = headers.get('user-group-violations')?.split(', ') ?? [];
   return {
@@ -53,9 +62,9 @@ function decoded(text: string): string {
 }
 
 /** Returns an empty object if the text is not a JSON object, such as the error page of a proxy. */
-function parseMembers(text: string, parse: (text: string) => unknown): Members {
+function parseMembers(text: string, json: Reader['json']): Members {
   try {
-    return Object(parse(text)) as Members;
+    return Object(json.parse(text)) as Members;
   } catch {
     return {};
   }

@@ -157,6 +157,18 @@ describe('The error of the client', () => {
     }
   });
 
+  it('never contains the API token, even if the response does', async () => {
+    const echo = `you sent Token ${service.token}`;
+    const errors = [{ pointer: '/', detail: echo }];
+    for (const code of ['invalid_request', 'newer_than_the_client']) {
+      const body = JSON.stringify({ success: 0, code, detail: echo, errors });
+      proxy.faults = [{ status: 400, body }];
+      const error = await errorOf(clientWith().resolve('any'));
+      assert.match(error.message, /^you sent Token \[redacted\]/);
+      assert.ok(!inspect(error, { depth: 9, showHidden: true }).includes(service.token));
+    }
+  });
+
   it('never contains a user group token', async () => {
     const { user_group } = await clientWith().getOrCreate({ user_group_id: 'secret', name: 'S' });
     const leaking: ClientOptions['fetch'] = (_url, request) => {
