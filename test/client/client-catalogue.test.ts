@@ -140,4 +140,10 @@ describeOnEachDatabase('The client', (database) => {
     await propertySchema.delete();
     await assert.rejects(propertySchema.read(), { code: 'not_found' });
   });
+
+  it('deletes what user groups use only with force', async () => {
+    await assert.rejects(client.dataSources.delete('a/1'), { code: 'in_use' });
+    await client.dataSources.delete('a/1', { force: true });
+    await assert.rejects(client.dataSources.read('a/1'), { code: 'not_found' });
+  });
 });

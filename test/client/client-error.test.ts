@@ -132,6 +132,15 @@ describe('The error of the client', () => {
     }
   });
 
+  it('has the seconds until the date in Retry-After by the clock of the proxy that sent it', async () => {
+    const headers = {
+      date: 'Thu, 01 Jan 2015 00:00:00 GMT',
+      'retry-after': 'Thu, 01 Jan 2015 00:00:07 GMT',
+    };
+    proxy.faults = [{ status: 503, headers }];
+    assert.equal((await errorOf(clientWith().resolve('any'))).retryAfterSeconds, 7);
+  });
+
   it('reports redirects, which are not followed so that the API token goes to no other host', async () => {
     const seen = proxy.seen.length;
     proxy.faults = [{ status: 307, headers: { location: '/v1/resolve' } }];

@@ -53,7 +53,8 @@ describe('A call of the client', () => {
     const client = clientWith({ timeoutMs: 700, attemptTimeoutMs: 100, maxRetries: 50 });
     const duration = await durationOf(client.resolve('any'), { code: 'timeout' });
     assert.ok(duration < 1_200, String(duration));
-    const shorter = await durationOf(client.resolve('any', { timeoutMs: 50 }), { code: 'timeout' });
+    const inOneAttempt = clientWith().resolve('any', { timeoutMs: 50 });
+    const shorter = await durationOf(inOneAttempt, { code: 'timeout' });
     assert.ok(shorter < 400, String(shorter));
   });
 
@@ -100,7 +101,8 @@ describe('A call of the client', () => {
     proxy.faults = ['hang'];
     const duringAttempt = new AbortController();
     setTimeout(() => duringAttempt.abort(reason), 100);
-    await assert.rejects(clientWith().resolve('any', { signal: duringAttempt.signal }), reason);
+    const hanging = clientWith().resolve('any', { signal: duringAttempt.signal });
+    assert.ok((await durationOf(hanging, reason)) < 2_000);
     assert.equal(proxy.seen.length, 1);
 
     proxy.faults = [{ status: 503, headers: { 'retry-after': '20' } }];
