@@ -186,6 +186,9 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
     const startedAt = performance.now();
     await dispatcher.stop(0);
     assert.ok(performance.now() - startedAt < PROMPT_MS);
+    // Another process takes over.
+    const [delivery] = await hostile.deliveries(`endpoint-${abnormalForms.indexOf('no response')}`);
+    assert.deepEqual([delivery!.attempts, delivery!.error], [0, null]);
   });
 });
 
