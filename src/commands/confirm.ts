@@ -12,6 +12,8 @@ export async function confirmByTyping(expected: string, question: string): Promi
 
 /** Returns an empty text at the end of the input. Leaves the terminal in its normal mode, so Ctrl-C works. */
 async function readLine(): Promise<string> {
-  for await (const line of createInterface({ input: process.stdin })) return line;
+  // Closes the input, which would otherwise keep the process running.
+  using lines = createInterface({ input: process.stdin });
+  for await (const line of lines) return line;
   return '';
 }

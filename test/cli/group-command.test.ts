@@ -1,10 +1,12 @@
 // User groups on the command line, while a service is running on the same database.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { memberChanges } from '../../src/domain/event/changes.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, Folder, run, runHosted } from '../support/process.ts';
+import { type Exit, Folder, Program, run, runHosted } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { inTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -43,6 +45,21 @@ describeOnEachDatabase('group', (database) => {
   function withOtherKeyRing(...args: string[]): Promise<Exit> {
     const env = { ...service.database.env, UGS_TOKEN_KEYS: `00000000:${'A'.repeat(43)}` };
     return run(folder, ['group', ...args, '--workspace', 'default'], { env });
+  }
+
+  /** Runs `group delete` in a terminal, and confirms after the change. */
+  async function confirmDeletion(
+    id: string,
+    change: () => Promise<unknown> = async () => null,
+  ): Promise<Exit> {
+    const typed = folder.join(`typed-${id}`);
+    execFileSync('mkfifo', [typed]);
+    const options = { command: inTerminal(folder, typed), env: service.database.env };
+    await using program = new Program(folder, ['group', 'delete', id, '--workspace', 'default'], options);
+    await program.says(/to confirm: /);
+    await change();
+    writeFileSync(typed, `${id}\n`);
+    return await program.exit();
   }
 
   it('list prints the groups that meet every condition, with every option', async () => {
@@ -162,6 +179,12 @@ describeOnEachDatabase('group', (database) => {
     const { code, stdout, stderr } = await withOtherKeyRing('delete', 'delete', '--yes');
     assert.deepEqual([code, stdout, stderr], [0, 'Deleted user group delete.\n', '']);
     assert.equal(await resolve(token), 404);
+  });
+
+  it('delete ends when a person has confirmed', { skip: noTerminal }, async () => {
+    const token = await create('confirmed');
+    const { code } = await confirmDeletion('confirmed');
+    assert.deepEqual([code, await resolve(token)], [0, 404]);
   });
 
   it('records the command line as the actor of an event', async () => {

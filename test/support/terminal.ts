@@ -13,12 +13,14 @@ export const noTerminal: string | false =
 
 /**
  * Returns a command that runs the program with its arguments in a terminal, which exists until the command
- * exits. The file process-id in the folder contains the process id of the program.
+ * exits. The file process-id in the folder contains the process id of the program. `typed`: a named pipe that the
+ * test writes to.
  */
-export function inTerminal(folder: Folder): string {
+export function inTerminal(folder: Folder, typed?: string): string {
   const file = folder.join('in-terminal');
   const script = `script --quiet --return --command "echo \\$\\$ > process-id; exec ${process.execPath} ${PROGRAM} $*" /dev/null`;
-  writeFileSync(file, `#!/bin/sh\nexec ${script}\n`, { mode: 0o700 });
+  const input = typed === undefined ? '' : ` <> ${typed}`;
+  writeFileSync(file, `#!/bin/sh\nexec ${script}${input}\n`, { mode: 0o700 });
   return file;
 }
 
