@@ -11,6 +11,7 @@ import {
   settableTexts,
   type UserGroup,
   userGroupKey,
+  versionTag,
 } from '../domain/user-group/user-group.ts';
 import { userGroupRenameBody } from '../domain/user-group/user-group-body.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
@@ -227,7 +228,12 @@ function deleteCommand(): Command {
   return withUserGroup(command, async ({ store, config, caller, id, userGroup }, options: DeleteOptions) => {
     if (!options.yes) await confirmDeletion(userGroup, options);
     const context = { ...commandContext(store, config), erasures: new HistoryErasures() };
-    await deleteUserGroup(context, caller, id, undefined);
+    // Another group may have got the id since this one was confirmed.
+    const precondition = options.yes ? undefined : { ifMatch: [versionTag(userGroup)] };
+    await deleteUserGroup(context, caller, id, precondition).catch((error) => {
+      if (!(error instanceof Problem && error.code === 'version_mismatch')) throw error;
+      throw new UsageError(`user group ${id} was changed at this moment; run the command again`);
+    });
     printResult(options, { user_group_id: id, status: 'deleted' }, `Deleted user group ${id}.`);
   });
 }

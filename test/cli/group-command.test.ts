@@ -187,6 +187,20 @@ describeOnEachDatabase('group', (database) => {
     assert.deepEqual([code, await resolve(token)], [0, 404]);
   });
 
+  it('delete deletes no other group that gets the id before a person confirms', {
+    skip: noTerminal,
+  }, async () => {
+    const token = await create('swapped');
+    let other = '';
+    const { code, stdout } = await confirmDeletion('swapped', async () => {
+      await service.call('POST', '/v1/user-groups/swapped/rename', { user_group_id: 'kept' });
+      other = await create('swapped');
+    });
+    assert.equal(code, 2);
+    assert.match(stdout, /user group swapped was changed at this moment; run the command again\r\n$/);
+    assert.deepEqual([await resolve(token), await resolve(other)], [200, 200]);
+  });
+
   it('records the command line as the actor of an event', async () => {
     await create('event');
     await hosted('suspend', 'event');
