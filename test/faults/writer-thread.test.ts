@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -103,6 +104,36 @@ describe('A writer thread that another thread cannot connect to', () => {
     await store.close();
     await refused;
     await owner.close();
+  });
+});
+
+describe('A writer thread that gets batches of two threads at the same time', () => {
+  it('fails only the one that the database refuses', async () => {
+    using folder = new Folder();
+    const path = folder.join(FILE);
+    const owner = openServingStore(path);
+    const store = openThreadStore(path, async () => owner.connectWriter());
+    try {
+      assert.deepEqual([await isCreated(owner, 'One'), await isCreated(store, 'One')], [true, false]);
+      const lock = new DatabaseSync(path);
+      lock.exec('begin immediate');
+      // Waits for the lock, and the others for it.
+      const first = isCreated(owner, 'Two');
+      await sleep(100);
+      const refused = assert.rejects(
+        async () => owner.write([{ ...ensureWorkspace('Three'), name: null } as unknown as Command]),
+        /NOT NULL/,
+      );
+      const created = isCreated(store, 'Three');
+      await sleep(100);
+      lock.exec('rollback');
+      lock.close();
+      await refused;
+      assert.deepEqual([await first, await created], [true, true]);
+    } finally {
+      await store.close();
+      await owner.close();
+    }
   });
 });
 

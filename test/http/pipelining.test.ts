@@ -137,6 +137,27 @@ describe('The requests that wait in a thread of a process', () => {
     assert.deepEqual(ended, [hostile[0]]);
     for (const connection of [...hostile, victim]) connection.leave();
   });
+
+  it('are counted only until they start', async (test) => {
+    const most = 4;
+    const pipelining = new RequestPipelining(16_384 / most);
+    const http = createServer((message, response) =>
+      pipelining.serialize(message, response, () => response.end('done')),
+    );
+    const server = await LoopbackServer.listen(http);
+    test.after(() => server[Symbol.asyncDispose]());
+    const connections: RawConnection[] = [];
+    let ended = 0;
+    for (let count = 0; count < most; count++) {
+      const connection = await RawConnection.open(server.url);
+      connections.push(connection);
+      void connection.ended.then(() => ended++);
+      connection.write(GET.repeat(3));
+      await eventually('the responses', () => connection.exchange.answers.length === 3);
+    }
+    assert.equal(ended, 0);
+    for (const connection of connections) connection.leave();
+  });
 });
 
 async function sendWithoutReading(url: string, requests: string): Promise<Socket> {
