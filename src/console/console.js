@@ -156,11 +156,22 @@ document.addEventListener('htmx:after:request', (event) => {
   else location.reload();
 });
 
+// Firefox fails the requests of a page when a link is clicked. Opening a search then would replace that page.
+// A link to a file leaves the page as it is.
+let isLeaving = false;
+addEventListener('beforeunload', () => {
+  isLeaving = true;
+});
+document.addEventListener('htmx:before:request', () => {
+  isLeaving = false;
+});
+
 // Opens the address of a failed search, so that the browser shows the response of a proxy, or why there is
 // none, instead of a list that does not match the search. A step of a search that gets no response keeps its
 // link.
 for (const type of ['htmx:response:error', 'htmx:error'])
   document.addEventListener(type, ({ target, detail }) => {
+    if (isLeaving) return;
     showStopped();
     if (type === 'htmx:response:error' || target.matches('form.search'))
       location.assign(detail.ctx.request.action);

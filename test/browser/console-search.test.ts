@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
@@ -213,6 +213,23 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await opacity('0.4');
     held.resolve();
     await opacity('1');
+    await page.close();
+  });
+
+  it('follows a link although the request of a search then fails, as in Firefox', async () => {
+    const page = await open();
+    const [search, link] = [Promise.withResolvers<Route>(), Promise.withResolvers<Route>()];
+    await page.route(/search=/, search.resolve);
+    await page.route('**/console/events', link.resolve);
+    await page.getByLabel('Id or name').fill('rare');
+    const request = await search.promise;
+    await page.getByRole('link', { name: 'Events', exact: true }).click({ noWaitAfter: true });
+    const target = await link.promise;
+    const failed = page.waitForEvent('requestfailed');
+    await request.abort();
+    await failed;
+    await target.continue();
+    await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     await page.close();
   });
 
