@@ -25,10 +25,12 @@ sessions = {}
 
 
 def resolve(token):
-    headers = {"Authorization": f"Token {os.environ['API_TOKEN']}", "Content-Type": "application/json"}
     body = json.dumps({"token": token}).encode()
+    query = Request(os.environ["SERVICE_URL"] + "/v1/resolve", body, {"Content-Type": "application/json"})
+    # Other headers are also sent to the host that a redirect names.
+    query.add_unredirected_header("Authorization", f"Token {os.environ['API_TOKEN']}")
     try:
-        with urlopen(Request(os.environ["SERVICE_URL"] + "/v1/resolve", body, headers), timeout=10) as response:
+        with urlopen(query, timeout=10) as response:
             return json.load(response)
     except HTTPError as error:
         # A session ends with its token, also if the user group is resumed later.

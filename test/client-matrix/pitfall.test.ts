@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import got from 'got';
 import { UserGroupClient } from '../../client/src/index.ts';
-import { clients, pathOf } from '../support/client-matrix/client.ts';
+import { Client, clients, pathOf } from '../support/client-matrix/client.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
@@ -67,6 +67,29 @@ describe('Python http.client', { skip: withoutPython }, () => {
     const args = ['-c', FORKS, pathOf(`program/${python.program}`)];
     await promisify(execFile)(python.command!, args, { env, timeout: 30_000 });
   });
+});
+
+describe('A redirect to another host', () => {
+  for (const kind of clients) {
+    const missing = kind.command === undefined && `${kind.name} is not installed`;
+    it(`does not get the API token from ${kind.name}`, { skip: missing }, async () => {
+      const received: string[] = [];
+      const other = createServer((message, response) => {
+        received.push(message.rawHeaders.join());
+        response.end('{}');
+      });
+      await using elsewhere = await LoopbackServer.listen(other);
+      const location = elsewhere.url.replace('127.0.0.1', 'localhost');
+      const redirect = createServer(async (message, response) => {
+        await text(message);
+        response.writeHead(302, { location }).end();
+      });
+      await using server = await LoopbackServer.listen(redirect);
+      await using client = new Client(kind, server.url, 'uga_secret');
+      await client.call('POST', '/v1/resolve', { token: 'any' });
+      assert.doesNotMatch(`${received}`, /uga_secret/);
+    });
+  }
 });
 
 const nginx = proxies.find(({ name }) => name === 'nginx')!;

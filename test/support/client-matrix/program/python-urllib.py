@@ -7,9 +7,10 @@ from urllib.request import Request, urlopen
 
 
 def call(method, path, body=None):
-    headers = {"Authorization": f"Token {os.environ['API_TOKEN']}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
-    request = Request(os.environ["SERVICE_URL"] + path, data, headers, method=method)
+    request = Request(os.environ["SERVICE_URL"] + path, data, {"Content-Type": "application/json"}, method=method)
+    # Other headers are also sent to the host that a redirect names.
+    request.add_unredirected_header("Authorization", f"Token {os.environ['API_TOKEN']}")
     try:
         response = urlopen(request, timeout=10)
     except HTTPError as error:
