@@ -15,6 +15,12 @@ import { within } from './installation.ts';
 
 const START_LIMIT_MS = 20_000;
 
+/** Functions that begin and end a backup; version 14 has them under their earlier names. */
+const backup =
+  process.env.TEST_POSTGRES === '14'
+    ? { start: "pg_start_backup('standby', true, false)", stop: 'pg_stop_backup(false)' }
+    : { start: "pg_backup_start('standby', true)", stop: 'pg_backup_stop()' };
+
 export class DedicatedServer {
   readonly #folder: string;
   readonly #port: number;
@@ -69,9 +75,9 @@ export class DedicatedServer {
   async startStandby(): Promise<DedicatedServer> {
     const folder = temporaryFolder();
     await using operator = await SqlConnection.open(this.database.url);
-    await operator.query("select pg_backup_start('standby', true)");
+    await operator.query(`select ${backup.start}`);
     await promisify(execFile)('cp', ['-a', `${this.#folder}/.`, folder]);
-    const { rows } = await operator.query('select labelfile from pg_backup_stop()');
+    const { rows } = await operator.query(`select labelfile from ${backup.stop}`);
     rmSync(join(folder, 'postmaster.pid'));
     const standby = new DedicatedServer(folder, await freePort(), this.#password);
     standby.#write('backup_label', rows[0].labelfile);
