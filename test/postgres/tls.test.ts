@@ -94,8 +94,8 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     const ending = { name: 'end', sql: 'select pg_terminate_backend(pg_backend_pid()) from pg_sleep(0.2)' };
     try {
       await pool.run((session) => session.query(one));
-      // The second one waits for the connection of the first.
-      const failed = [ending, one].map((each) => pool.run((session) => session.query(each)));
+      // The others wait for the connection of the first.
+      const failed = [ending, one, one].map((each) => pool.run((session) => session.query(each)));
       rmSync(folder.join('renewed.crt'));
       for (const each of failed)
         await assert.rejects(each, /^StoreUnavailable: PostgreSQL: ENOENT.*renewed.crt'$/);

@@ -13,13 +13,18 @@ export function setMaxConnections(pool: pg.Pool, max: number): void {
  * connection. `pg-pool` throws it, for a caller in its queue into the event loop.
  */
 export function reportConstructorErrors(pool: pg.Pool): void {
-  const internals = pool as unknown as { newClient(caller: { callback(error: unknown): void }): void };
+  const internals = pool as unknown as {
+    newClient(caller: { callback(error: unknown): void }): void;
+    _pulseQueue(): void;
+  };
   const newClient = internals.newClient.bind(pool);
   internals.newClient = (caller) => {
     try {
       newClient(caller);
     } catch (error) {
       caller.callback(error);
+      // The next caller would wait for a connection that nobody opens.
+      internals._pulseQueue();
     }
   };
 }
