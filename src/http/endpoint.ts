@@ -150,12 +150,12 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       if (status !== 200) reply.code(status);
       reply.header('content-type', JSON_TYPE);
       const text = await endpoint.handle(call);
-      if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
       if (text === undefined) {
         reply.removeHeader('content-type');
         return undefined;
       }
       unread.admitResponse(workspaceId, access, text);
+      if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
       const content = encodeLarge(text, reply.raw);
       unread.count(workspaceId, reply.raw, content);
       return content;
