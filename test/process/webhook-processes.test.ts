@@ -88,16 +88,21 @@ describeOnEachDatabase('A process that is paused after it has claimed a delivery
     const onError = (error: unknown) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     };
-    const options = { allowsPrivate: true, timeoutMs: TIMEOUT_MS, observer: null, onError };
     const log = pino({ level: 'silent' });
-    const dispatcher = new WebhookDispatcher({ context: { ...context, store }, log, ...options });
+    const options = { context, log, allowsPrivate: true, observer: null, onError };
+    const dispatcher = new WebhookDispatcher({
+      ...options,
+      context: { ...context, store },
+      timeoutMs: TIMEOUT_MS,
+    });
+    const other = new WebhookDispatcher(options);
     await dispatcher.poll();
     await paused.promise;
     // The claim expires.
     service.clockAheadMs += 30_000;
-    await dispatcher.poll();
+    await other.poll();
     await receiver.waitFor(1);
-    await dispatcher.stop(TIMEOUT_MS);
+    for (const each of [dispatcher, other]) await each.stop(PROMPT_MS);
     assert.deepEqual(
       receiver.received.map(({ path }) => path),
       ['/webhooks/present'],
