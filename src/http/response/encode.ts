@@ -1,5 +1,5 @@
-// Encodes large responses. Of a string, Node makes two copies, one with the headers and one in UTF-8. That takes up to
-// twice the processor time, and the first copy stays until the garbage collector runs.
+// Encodes large responses. Node copies a string twice: with the headers, and in UTF-8. That takes up to twice the
+// processor time, and the first copy stays until the garbage collector runs.
 
 import type { ServerResponse } from 'node:http';
 import { freeBytes } from '../request/chunks.ts';
