@@ -104,7 +104,7 @@ document.addEventListener('keydown', (event) => {
 });
 
 // Keeps a token that is pasted into a filter out of the address of the page and the history of the browser.
-// The pattern in browser.ts.
+// Same pattern as in browser.ts.
 const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|\.(?<=eyJ[\w-]{8,}\.)eyJ[\w-]{8,}\./;
 for (const type of ['input', 'submit']) {
   document.addEventListener(

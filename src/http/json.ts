@@ -28,7 +28,7 @@ export function jsonObject(members: Members): Json {
   return new Json(`${membersText(members, START)}}`);
 }
 
-/** Not with `join`, which would copy the elements once more than sending the response does. */
+/** Concatenates: `join` would copy the elements once more than sending the response does. */
 export function jsonArray(elements: readonly Json[]): Json {
   let array = '';
   for (const { text } of elements) array += array === '' ? text : `,${text}`;

@@ -4,7 +4,7 @@
 
 import type { Metric, Registry } from 'prom-client';
 
-/** Labels for prom-client, which formats them in each scrape: ten times the cost of a name that contains them. */
+/** prom-client would format labels in each scrape, at ten times the cost of a name that contains them. */
 const NO_LABELS = {};
 
 interface HistogramOptions {
