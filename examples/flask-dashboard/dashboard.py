@@ -33,10 +33,12 @@ def resolve(token):
         with urlopen(query, timeout=10) as response:
             return json.load(response)
     except HTTPError as error:
+        # A proxy may answer 404 too.
+        if error.code != 404 or b'"user_group_token_not_found"' not in error.read():
+            abort(503)
         # A session ends with its token, also if the user group is resumed later.
-        if error.code == 404:
-            sessions.pop(request.cookies.get("session"), None)
-        abort(401 if error.code == 404 else 503)
+        sessions.pop(request.cookies.get("session"), None)
+        abort(401)
     except OSError:
         abort(503)
 

@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { eventually, Folder, Program, run } from '../support/process.ts';
@@ -48,10 +49,12 @@ describe('The dashboard server in Python', {
   const stack = suiteStack();
   const folder = stack.use(new Folder());
   let service: TestService;
+  let proxy: FaultyProxy;
   let url: string;
   let admin: string;
   before(async () => {
     service = stack.use(await TestService.start(sqlite));
+    proxy = stack.use(await FaultyProxy.start(service.url));
     admin = (await service.apiToken({ permission: 'admin' })).token;
     const { token } = await service.apiToken({ permission: 'resolve' });
     await command(['config', 'apply', pathOf('groups.yaml')]);
@@ -64,7 +67,7 @@ describe('The dashboard server in Python', {
       new Program(folder, ['-c', RUN, pathOf('dashboard.py')], {
         command: python!,
         env: {
-          SERVICE_URL: service.url,
+          SERVICE_URL: proxy.url,
           API_TOKEN: token,
           PRODUCT_URL,
           DATABASES: folder.join('databases.json'),
@@ -151,6 +154,15 @@ describe('The dashboard server in Python', {
     for (const none of ['', 'session=forged']) assert.equal((await view(none)).status, 401);
     const wrong: Record<string, string>[] = [{ token: 'x' }, { token: '' }, {}];
     for (const form of wrong) assert.equal((await post(form)).status, 401, JSON.stringify(form));
+  });
+
+  it('keeps a session while a proxy answers in place of the service', async () => {
+    const cookie = await signIn('acme');
+    for (const status of [404, 502]) {
+      proxy.faults = [{ status, body: 'default backend' }];
+      assert.equal((await view(cookie)).status, 503);
+    }
+    assert.equal((await view(cookie)).status, 200);
   });
 
   it('ends the session of the previous viewer when another one signs in or the viewer signs out', async () => {
