@@ -131,6 +131,7 @@ export class Lane {
     while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED)
       await this.#nextEnd.promise;
     const taken = await slots.take(workspaceId, Math.max(1, this.#concurrency - this.#running));
+    const failingSince = this.#failingSince;
     let due: Claimed | null = null;
     try {
       due = await this.#claimDue(taken, rangeAt);
@@ -138,7 +139,8 @@ export class Lane {
       slots.release(workspaceId, taken - (due?.deliveries.length ?? 0));
     }
     if (due === null) return false;
-    this.#failingSince = due.failingSince;
+    // An outcome that was recorded meanwhile is newer than what the claim has read.
+    if (this.#failingSince === failingSince) this.#failingSince = due.failingSince;
     if (due.failingSince !== null) this.#concurrency = 1;
     for (const delivery of due.deliveries) this.#start(delivery, due);
     return due.deliveries.length === taken;

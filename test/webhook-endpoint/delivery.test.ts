@@ -11,7 +11,8 @@ import {
   giveUpDeliveries,
 } from '../../src/operations/webhook-endpoint/delivery.ts';
 import { forgetEndpoint } from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
-import { type ClaimedDeliveries, StoreUnavailable } from '../../src/store/port.ts';
+import { BatchingStore } from '../../src/store/batching-store.ts';
+import { type ClaimedDeliveries, type Command, StoreUnavailable } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestResponse } from '../support/http.ts';
 import { intercept } from '../support/intercept.ts';
@@ -472,6 +473,34 @@ describeOnEachDatabase('A webhook', (database) => {
     receiver.respond = (response) => void response.end();
     held[0]!.end();
     await receiver.waitFor(2 * ids.length);
+  });
+
+  it('that succeeds ends the count of failures, also if one was recorded during a claim', async (t) => {
+    const held: ServerResponse[] = [];
+    await using receiver = await Receiver.start((response) => void held.push(response));
+    const tenant = await newTenant();
+    await tenant.endpoint('shop', receiver.url);
+    const isFailing = async () =>
+      (await tenant.call('GET', `${PATH}/shop/health`)).json.health.failing_since !== null;
+    // As many as a lane begins with, so the next claim waits until one of them ends.
+    for (let index = 0; index < 4; index++) await tenant.createGroup(`held-${index}`);
+    await receiver.waitFor(4);
+    const { write } = BatchingStore.prototype;
+    const claimDuringFailure = async function (this: BatchingStore, command: Command) {
+      const result = await write.call(this, command);
+      if (command.kind !== 'claimDeliveries') return result;
+      mocked.mock.restore();
+      await eventually('the failure', isFailing);
+      // Leaves time for the process to see it too.
+      await sleep(100);
+      return result;
+    };
+    const mocked = t.mock.method(BatchingStore.prototype, 'write', claimDuringFailure as typeof write);
+    await tenant.createGroup('claimed');
+    held.shift()!.writeHead(500).end();
+    await receiver.waitFor(5);
+    for (const response of held) response.end();
+    await eventually('the success', async () => !(await isFailing()));
   });
 
   /** Accepts 40 webhooks to an endpoint, and then holds the responses to as many as are sent at a time. */
