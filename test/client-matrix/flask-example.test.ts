@@ -177,7 +177,7 @@ describe('The dashboard server in Python', {
     }
   });
 
-  it('ends a session after eight hours, also if nobody signs out', async () => {
+  it('ends a session after eight hours, also without a sign-out', async () => {
     const cookie = await signIn('acme');
     assert.equal((await view(cookie)).status, 200);
     // One byte is one second.

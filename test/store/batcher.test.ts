@@ -20,9 +20,9 @@ const items = Array.from({ length: 10 }, (_, value): Item => ({ kind: 'item', va
 const sizesOf = (batches: number[][]) => batches.map(({ length }) => length);
 
 /** Returns a function that runs batches, and the values in each. */
-function recorder() {
+function recorder<Kind = Item['kind']>() {
   const batches: number[][] = [];
-  const run = async (batch: Item[]): Promise<number[]> => {
+  const run = async (batch: { kind: Kind; value: number }[]): Promise<number[]> => {
     const values = batch.map(({ value }) => value);
     batches.push(values);
     return values;
@@ -176,11 +176,7 @@ describe('A batch', () => {
   });
 
   it('has the items of tenants in turn if it may have only one kind of them', async () => {
-    const batches: number[][] = [];
-    const run = async (batch: { kind: number; value: number }[]): Promise<number[]> => {
-      batches.push(batch.map(({ value }) => value));
-      return batches.at(-1)!;
-    };
+    const { batches, run } = recorder<number>();
     const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true });
     const kinds = [0, 1, 2, 3].map((kind) => batcher.submit({ kind, value: kind }, { ...NEVER, tenant: 1 }));
     await Promise.all([...kinds, batcher.submit({ kind: 4, value: 4 }, { ...NEVER, tenant: 2 })]);
@@ -208,11 +204,7 @@ describe('A batch', () => {
   });
 
   it('has all items of its kind although a large one of another kind waits', async () => {
-    const batches: number[][] = [];
-    const run = async (batch: { kind: string; value: number }[]): Promise<number[]> => {
-      batches.push(batch.map(({ value }) => value));
-      return batches.at(-1)!;
-    };
+    const { batches, run } = recorder<string>();
     const countCharacters = ({ kind }: { kind: string }) => (kind === 'large' ? 10_000_000 : 0);
     const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true }, { countCharacters });
     const kinds = ['small', 'large', 'small'];
@@ -223,11 +215,7 @@ describe('A batch', () => {
   });
 
   it('has an urgent item before all others, also those of other tenants', async () => {
-    const batches: number[][] = [];
-    const run = async (batch: { kind: number; value: number }[]): Promise<number[]> => {
-      batches.push(batch.map(({ value }) => value));
-      return batches.at(-1)!;
-    };
+    const { batches, run } = recorder<number>();
     const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true });
     const submit = (value: number, options: { tenant: number; isUrgent?: boolean }) =>
       batcher.submit({ kind: value, value }, { ...NEVER, ...options });
@@ -286,11 +274,7 @@ describe('A batch', () => {
   });
 
   it('has the items of tenants in turn regardless of what they cost before the queue was empty', async () => {
-    const batches: number[][] = [];
-    const run = async (batch: { kind: number; value: number }[]): Promise<number[]> => {
-      batches.push(batch.map(({ value }) => value));
-      return batches.at(-1)!;
-    };
+    const { batches, run } = recorder<number>();
     const countCharacters = ({ value }: { value: number }) => (value === 100 ? 900_000 : 0);
     const batcher = new Batcher(run, { ...LIMITS, isOfOneKind: true }, { countCharacters });
     const submit = (tenant: number, value: number) =>

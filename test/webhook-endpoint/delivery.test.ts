@@ -484,7 +484,7 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.endpoint('shop', receiver.url);
     const isFailing = async () =>
       (await tenant.call('GET', `${PATH}/shop/health`)).json.health.failing_since !== null;
-    // As many as a lane begins with, so the next claim waits until one of them ends.
+    // A lane begins with as many, so the next claim waits until one of them ends.
     for (let index = 0; index < 4; index++) await tenant.createGroup(`held-${index}`);
     await receiver.waitFor(4);
     const { write } = BatchingStore.prototype;

@@ -23,7 +23,7 @@ export function reportConstructorErrors(pool: pg.Pool): void {
       newClient(caller);
     } catch (error) {
       caller.callback(error);
-      // The next caller would wait for a connection that nobody opens.
+      // Otherwise the next caller would wait for a connection that is never opened.
       internals._pulseQueue();
     }
   };
