@@ -39,7 +39,8 @@ function paramsOf({ token }: EmbedToken): object {
 }
 
 describeOnEachDatabase('A change of the catalogue', (database) => {
-  const service = TestService.of(database);
+  // One thread: a test replaces what a request calls, in the main thread only.
+  const service = TestService.of(database, { env: { UGS_THREADS: '1' } });
   let token: string;
   let workspaces = 0;
   beforeEach(async () => {
@@ -293,8 +294,10 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     await createGroup('a', { 40: 'of-b' });
     await createGroup('b');
     const browser = await ConsoleBrowser.signIn(service, token);
-    const rename = (from: string, to: string) =>
-      call('POST', `user-groups/${from}/rename`, { user_group_id: to });
+    const rename = async (from: string, to: string) => {
+      const { status, text } = await call('POST', `user-groups/${from}/rename`, { user_group_id: to });
+      assert.equal(status, 200, text);
+    };
     const { configs } = service.app.context;
     const of = configs.of.bind(configs);
     /** Calls for a page between whose reads the id of group `from` is given to the owner of the data source. */
