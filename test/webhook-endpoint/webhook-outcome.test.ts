@@ -14,11 +14,12 @@ const LIMITS = { maxBatch: 256, maxInFlight: 2, maxLingerMs: 0, maxQueued: 100 }
 
 describeOnEachDatabase('The outcomes of attempts', (kind) => {
   const opened = storeOf(kind);
+  let alive: NodeJS.Timeout;
   // The timers of the writer do not keep the process alive.
   before(() => {
-    const alive = setInterval(() => {}, 1_000);
-    after(() => clearInterval(alive));
+    alive = setInterval(() => {}, 1_000);
   });
+  after(() => clearInterval(alive));
 
   const attemptOf = (eventId: string): FinishedAttempt => ({
     key: { bucket: 0 as Bucket, workspaceId: 1, environment: 'Customer', endpointId: 'crm', eventId },
