@@ -32,6 +32,18 @@ function recorder<Kind = Item['kind']>() {
   return { batches, run };
 }
 
+/** The same, of batches that end only on request. `end` ends the last one. */
+function heldRecorder() {
+  const recorded = recorder();
+  let end = (): void => {};
+  const run = async (batch: Item[]): Promise<number[]> => {
+    const values = recorded.run(batch);
+    await new Promise<void>((resolve) => (end = resolve));
+    return values;
+  };
+  return { batches: recorded.batches, run, end: () => end() };
+}
+
 describe('A batch', () => {
   it('with partial results is continued in later turns of the event loop, in order', async () => {
     let turn = 0;
@@ -143,13 +155,7 @@ describe('A batch', () => {
 
   /** Submits large items of one tenant and, while the first one runs, small ones of another. */
   function behindLarge() {
-    const batches: number[][] = [];
-    let end = (): void => {};
-    const run = (batch: Item[]): Promise<number[]> => {
-      const values = batch.map(({ value }) => value);
-      batches.push(values);
-      return new Promise((resolve) => (end = () => resolve(values)));
-    };
+    const { batches, run, end } = heldRecorder();
     const endNext = async (): Promise<void> => {
       await nextTurn();
       end();
@@ -311,13 +317,7 @@ describe('A batch', () => {
   });
 
   it('waits for more items only while another one is in flight', async () => {
-    const batches: number[][] = [];
-    let end = (): void => {};
-    const run = (batch: Item[]): Promise<number[]> => {
-      const values = batch.map(({ value }) => value);
-      batches.push(values);
-      return new Promise((resolve) => (end = () => resolve(values)));
-    };
+    const { batches, run, end } = heldRecorder();
     const batcher = new Batcher(run, { ...LIMITS, maxInFlight: 2, maxLingerMs: 60_000 });
     const first = batcher.submit(items[0]!, NEVER);
     await nextTurn();
