@@ -14,6 +14,7 @@ import { MAX_ERRORS } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { Access } from '../store/admission.ts';
 import type { EndpointDescription } from './description.ts';
+import { freeBytes } from './free-bytes.ts';
 import type { BodyAdmission, Reservation } from './limits/body-admission.ts';
 import { keepConnection } from './limits/connection-limit.ts';
 import type { InFlight } from './limits/in-flight.ts';
@@ -29,7 +30,6 @@ import {
   readBody,
   requireBody,
 } from './request/body.ts';
-import { freeBytes } from './request/chunks.ts';
 import { presentedTokenDigest } from './request/credentials.ts';
 import { checkMediaType, type MediaType } from './request/media-type.ts';
 import { noQuery, type QueryType } from './request/query.ts';

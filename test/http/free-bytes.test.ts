@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freeBytes } from '../../src/http/request/chunks.ts';
+import { freeBytes } from '../../src/http/free-bytes.ts';
 import { encodeLarge } from '../../src/http/response/encode.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import { eventually } from '../support/process.ts';

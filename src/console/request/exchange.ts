@@ -2,9 +2,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type EndpointOptions, requestContext } from '../../http/endpoint.ts';
+import { freeBytes } from '../../http/free-bytes.ts';
 import type { PublicLimit } from '../../http/limits/public-limit.ts';
 import { announcedBytes, discardBody, hasSmallBody, readBody } from '../../http/request/body.ts';
-import { freeBytes } from '../../http/request/chunks.ts';
 import { compressedFor } from '../../http/response/compressed.ts';
 import type { EnvironmentFigures } from '../../operations/figures/environment-figures.ts';
 import { permit } from '../../operations/refusals.ts';

@@ -5,9 +5,10 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '../../domain/field.ts';
 import { SMALL_BYTES } from '../../operations/machinery/cpu-queue.ts';
 import { Problem } from '../../problem.ts';
+import { freeBytes } from '../free-bytes.ts';
 import type { Reservation } from '../limits/body-admission.ts';
 import { hasNoBody } from '../node-internals.ts';
-import { freeBytes, hasTooManyChunks, isChunked, join, MAX_CHUNKS } from './chunks.ts';
+import { hasTooManyChunks, isChunked, join, MAX_CHUNKS } from './chunks.ts';
 
 const NO_BODY = Promise.resolve(Buffer.alloc(0));
 

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { freeBytes } from '../free-bytes.ts';
 
 /** Maximum number of chunks in a body: 64 KiB in chunks of two bytes. */
 export const MAX_CHUNKS = 32_768;
@@ -26,15 +27,6 @@ export function isChunked({ headers }: IncomingMessage): boolean {
 
 export function hasTooManyChunks(message: IncomingMessage): boolean {
   return (counts.get(message) ?? 0) > MAX_CHUNKS;
-}
-
-/**
- * Frees the memory of bytes that are not used again. Otherwise V8 frees it only when it collects the small
- * object that refers to it, which it delays until a thread has 64 MB of such memory.
- */
-export function freeBytes({ buffer, byteLength }: Buffer): void {
-  // Small buffers share the memory of a pool.
-  if (byteLength > 0 && byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
 /** Concatenates the chunks and frees them. */

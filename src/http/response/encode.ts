@@ -2,7 +2,7 @@
 // processor time, and the first copy stays until the garbage collector runs.
 
 import type { ServerResponse } from 'node:http';
-import { freeBytes } from '../request/chunks.ts';
+import { freeBytes } from '../free-bytes.ts';
 
 /** Allocating a buffer for a smaller response takes longer than the copies. */
 const MIN_CHARACTERS = 32_768;
