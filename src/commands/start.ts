@@ -73,9 +73,9 @@ interface QuickStartToken {
 /** Creates the demo. Returns the path of the page that shows it. */
 async function createDemoData({ context, demoDirectory }: App, caller: Caller): Promise<string> {
   // Imported on demand, like the HTTP server.
-  const { createDemo, DEMO_PATH } = await import('../demo/create.ts');
+  const { createDemoPatiently, DEMO_PATH } = await import('../demo/create.ts');
   try {
-    await createDemo({ ...context, origin: COMMAND_LINE }, caller, demoDirectory!);
+    await createDemoPatiently({ ...context, origin: COMMAND_LINE }, caller, demoDirectory!);
     return DEMO_PATH;
   } catch (error) {
     const explain = (message: string) => new ConfigInvalid(`cannot create the demo data: ${message}`);

@@ -1,6 +1,7 @@
 // Creates the demo in one environment, through the operations behind the API. Keeps what exists, so a
 // repeated call completes an earlier one and overwrites no other data.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../domain/api-token.ts';
 import { integrationBody } from '../domain/embed-token/embed-token.ts';
 import { jsonText } from '../domain/json/json-tree.ts';
@@ -17,6 +18,9 @@ import { createSampleFiles } from './sample-file.ts';
 export const DEMO_PATH = `/console/user-groups/${demoCustomers[0].userGroupId}/view-as`;
 
 const ONLY_CREATE = { ifNoneMatch: '*' } as const;
+/** Attempts of a command on a machine that is too busy to check the properties in time. */
+const ATTEMPTS = 20;
+const PAUSE_MS = 500;
 
 const propertySchema = {
   type: 'object',
@@ -51,6 +55,17 @@ export async function createDemo(context: Context, caller: Caller, directory: st
     unlessExists(createIntegration(context, reader)),
     createCatalogue(context, reader).then(() => createUserGroups(context, reader)),
   ]);
+}
+
+/** Creates the demo for a command, whose operator would otherwise have to repeat it on a busy machine. */
+export async function createDemoPatiently(...demo: Parameters<typeof createDemo>): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await createDemo(...demo);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'overloaded' || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
+    }
 }
 
 function createIntegration(context: Context, caller: Caller): Promise<unknown> {

@@ -5,7 +5,7 @@ import { after, before } from 'node:test';
 import { pino } from 'pino';
 import { type App, startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
-import { createDemo } from '../../src/demo/create.ts';
+import { createDemoPatiently } from '../../src/demo/create.ts';
 import { operator } from '../../src/domain/api-token.ts';
 import type { EventTarget, StoredEvent } from '../../src/domain/event/event.ts';
 import { redact } from '../../src/domain/secret.ts';
@@ -19,7 +19,6 @@ import {
 import { importLine } from '../../src/operations/user-group/import.ts';
 import type { LineResult } from '../../src/operations/user-group/line-result.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
-import { Problem } from '../../src/problem.ts';
 import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
@@ -296,18 +295,10 @@ export class TestService implements AsyncDisposable {
     return events;
   }
 
-  /** Creates the demo in the first workspace; a repeated call completes one that was refused on a busy machine. */
+  /** Creates the demo in the first workspace. */
   async createDemo(): Promise<void> {
     const { context, demoDirectory } = this.app;
-    await eventually('the demo', async () => {
-      try {
-        await createDemo(context, operator(1, 'Customer'), demoDirectory!);
-        return true;
-      } catch (error) {
-        if (error instanceof Problem && error.code === 'overloaded') return null;
-        throw error;
-      }
-    });
+    await createDemoPatiently(context, operator(1, 'Customer'), demoDirectory!);
   }
 
   async stop(): Promise<void> {
