@@ -136,7 +136,7 @@ function confirmDisabling(id: string, found: readonly FoundEndpoint[]): Promise<
 
 async function disable(store: BatchingStore, config: Config, found: FoundEndpoint): Promise<void> {
   const { key, endpoint } = found;
-  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), key)))
+  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), key, endpoint.url)))
     throw new UsageError(`${describe(found)} was changed at this moment; run the command again`);
   // The service gives up a delivery only when it is due.
   await giveUpDeliveries({ store }, key);

@@ -1,14 +1,12 @@
 // User groups on the command line, while a service is running on the same database.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { memberChanges } from '../../src/domain/event/changes.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, Folder, Program, run, runHosted } from '../support/process.ts';
+import { type Exit, Folder, run, runHosted } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { inTerminal, noTerminal } from '../support/terminal.ts';
+import { confirmInTerminal, inTerminal, noTerminal } from '../support/terminal.ts';
 
 const TOKEN = /ugt_[0-9A-Za-z]{20,}/;
 
@@ -48,18 +46,9 @@ describeOnEachDatabase('group', (database) => {
   }
 
   /** Runs `group delete` in a terminal, and confirms after the change. */
-  async function confirmDeletion(
-    id: string,
-    change: () => Promise<unknown> = async () => null,
-  ): Promise<Exit> {
-    const typed = folder.join(`typed-${id}`);
-    execFileSync('mkfifo', [typed]);
-    const options = { command: inTerminal(folder, typed), env: service.database.env };
-    await using program = new Program(folder, ['group', 'delete', id, '--workspace', 'default'], options);
-    await program.says(/to confirm: /);
-    await change();
-    writeFileSync(typed, `${id}\n`);
-    return await program.exit();
+  function confirmDeletion(id: string, change?: () => Promise<unknown>): Promise<Exit> {
+    const args = ['group', 'delete', id, '--workspace', 'default'];
+    return confirmInTerminal(folder, args, service.database.env, id, change);
   }
 
   it('list prints the groups that meet every condition, with every option', async () => {

@@ -15,6 +15,7 @@ import {
   serve,
 } from '../support/process.ts';
 import { suiteStack } from '../support/suite.ts';
+import { confirmInTerminal, noTerminal } from '../support/terminal.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
 const GROUPS = 3;
@@ -161,6 +162,23 @@ describeOnEachDatabase('webhook', (kind) => {
       [await isEnabled(tokens.acme!, 'quiet'), await isEnabled(token, 'quiet')],
       [true, false],
     );
+  });
+
+  it('disable disables no other endpoint that gets the id before a person confirms', {
+    skip: noTerminal,
+  }, async () => {
+    await putEndpoint(tokens.globex!, 'moved', 'https://down.example.com/webhooks');
+    const args = ['webhook', 'disable', 'moved', '--all-workspaces'];
+    const { code, stdout } = await confirmInTerminal(folder, args, database.env, 'moved', async () => {
+      await service.call(tokens.globex!, 'DELETE', '/v1/webhook-endpoints/moved');
+      await putEndpoint(tokens.globex!, 'moved', 'https://other.example.com/webhooks');
+    });
+    assert.equal(code, 2);
+    assert.match(
+      stdout,
+      /of workspace globex, Testing was changed at this moment; run the command again\r\n$/,
+    );
+    assert.equal(await isEnabled(tokens.globex!, 'moved'), true);
   });
 
   it('disable --all-workspaces disables every endpoint with the id', async () => {

@@ -1,8 +1,8 @@
 // Runs the program in a terminal.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { type Folder, PROGRAM } from './process.ts';
+import { type Exit, type Folder, PROGRAM, Program } from './process.ts';
 
 /**
  * Reason to skip, or false. Requires `script` of util-linux, because other versions have different arguments.
@@ -22,6 +22,23 @@ export function inTerminal(folder: Folder, typed?: string): string {
   const input = typed === undefined ? '' : ` <> ${typed}`;
   writeFileSync(file, `#!/bin/sh\nexec ${script}${input}\n`, { mode: 0o700 });
   return file;
+}
+
+/** Runs the program in a terminal, and types the line at its prompt for confirmation after the change. */
+export async function confirmInTerminal(
+  folder: Folder,
+  args: readonly string[],
+  env: Record<string, string>,
+  line: string,
+  change: () => Promise<unknown> = async () => null,
+): Promise<Exit> {
+  const typed = folder.join(`typed-${line}`);
+  execFileSync('mkfifo', [typed]);
+  await using program = new Program(folder, args, { command: inTerminal(folder, typed), env });
+  await program.says(/to confirm: /);
+  await change();
+  writeFileSync(typed, `${line}\n`);
+  return await program.exit();
 }
 
 /** Returns the final lines in the terminal, where a carriage return overwrites the line. */

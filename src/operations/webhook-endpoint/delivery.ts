@@ -150,20 +150,20 @@ export async function sendsTo(
 }
 
 /**
- * Disables the endpoint, unless it is already disabled, is being changed, or has another URL than the one
- * that failed. Returns whether it was disabled.
+ * Disables the endpoint, unless it is already disabled, is being changed, or no longer has the URL. Returns
+ * whether it was disabled.
  */
 export async function disableEndpoint(
   context: EventContext,
   endpoint: WebhookEndpointKey,
-  failedUrl?: string,
+  url: string,
 ): Promise<boolean> {
   const { store, clock } = context;
   const key = endpointDocumentKey(endpoint);
   const document = await store.read({ kind: 'findDocument', key });
   if (document === null) return false;
   const fields = parseWebhookEndpoint(document);
-  if (!fields.enabled || (failedUrl ?? fields.url) !== fields.url) return false;
+  if (!fields.enabled || fields.url !== url) return false;
   const service = operator(endpoint.workspaceId, endpoint.environment);
   const event = await newEvent(context, service, 'webhook_endpoint.disabled', endpoint.endpointId);
   const result = await store.write({
