@@ -2,12 +2,15 @@
 // the database. A process with one serving thread runs this in its main thread.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { guessTenant as guessTenantOfPage } from './console/request/guess-tenant.ts';
 import { addConsole } from './console/routes.ts';
 import type { ThreadDatabase } from './database.ts';
 import { demoDirectoryPath } from './demo/sample-file.ts';
 import type { KeyRing } from './domain/key-ring.ts';
+import { HEALTH_CHECKS } from './http/endpoints/service/health.ts';
 import { BodyAdmission } from './http/limits/body-admission.ts';
 import type { ThreadConnections } from './http/limits/connection-limit.ts';
 import { InFlight } from './http/limits/in-flight.ts';
@@ -23,6 +26,7 @@ import { EnvironmentFigures } from './operations/figures/environment-figures.ts'
 import { SignatureQueue } from './operations/machinery/signature-queue.ts';
 import type { Validator } from './operations/property-schema/validator/validator.ts';
 import { Problem } from './problem.ts';
+import { HEALTH_CHECKS_TENANT, UNKNOWN_TENANT } from './scheduling/fair-queue.ts';
 import { TenantActivity } from './scheduling/tenant-activity.ts';
 import { ThreadSum } from './scheduling/thread-sum.ts';
 import { withDeadline } from './scheduling/timeout.ts';
@@ -149,7 +153,10 @@ export class Serving {
       publicLimit,
       phase: () => this.#phase,
       metrics: metrics?.http ?? null,
-      arrivals: { guessTenant: (message) => prefetcher.guessTenant(message), activity: context.activity },
+      arrivals: {
+        guessTenant: (request) => guessTenant({ context, prefetcher }, request),
+        activity: context.activity,
+      },
     });
     const routes = {
       context,
@@ -211,6 +218,17 @@ export class Serving {
   }
 }
 
+/** Returns the tenant whose turns a request takes. */
+function guessTenant(
+  guessing: { context: Context; prefetcher: Prefetcher },
+  request: FastifyRequest,
+): number {
+  const tenant = guessing.prefetcher.guessTenant(request.raw);
+  if (tenant !== UNKNOWN_TENANT) return tenant;
+  const { operationId = '' } = request.routeOptions.config;
+  return HEALTH_CHECKS.has(operationId) ? HEALTH_CHECKS_TENANT : guessTenantOfPage(guessing, request);
+}
+
 /** Returns the context of the operations, whose queues the metrics watch. */
 function contextOf({ config, thread, log, database, metrics, ...options }: ServingOptions): Context {
   const { store, connections } = database;
@@ -235,7 +253,7 @@ function contextOf({ config, thread, log, database, metrics, ...options }: Servi
 /** Throws `StoreUnavailable`. */
 async function checkDatabase({ store }: Context, migrations: Migrations): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
-  const bounded = store.until(deadline);
+  const bounded = store.until(deadline, HEALTH_CHECKS_TENANT);
   const pings = Promise.all([bounded.read({ kind: 'ping' }), bounded.write({ kind: 'pingWrite' })]);
   const timedOut = () => new StoreUnavailable('the readiness check of the database timed out');
   const [schema, written] = await withDeadline(deadline, pings, timedOut);

@@ -84,7 +84,22 @@ export class Prefetcher {
 
   /** Returns the tenant (a workspace id) that a request is probably from. */
   guessTenant(message: IncomingMessage): number {
-    return this.guess(presentedTokenDigest(message, 'oauth'))?.workspaceId ?? UNKNOWN_TENANT;
+    return this.guessTenantOf(presentedTokenDigest(message, 'oauth'));
+  }
+
+  /** The same for an API token that is not in the headers of an API call. */
+  guessTenantOf(digest: TokenDigest | null): number {
+    return this.guess(digest)?.workspaceId ?? UNKNOWN_TENANT;
+  }
+
+  /** Remembers the caller that the API token belongs to. */
+  confirm(digest: TokenDigest, caller: Caller): void {
+    this.#callers.add(digest, caller);
+  }
+
+  /** Forgets the caller of an API token that was refused. */
+  forget(digest: TokenDigest): void {
+    this.#callers.delete(digest);
   }
 
   /** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */

@@ -223,7 +223,7 @@ function addReception(
 ): void {
   app.addHook('onRequest', (request, reply, done) => {
     observe?.(request, reply);
-    arrivals.admit(request.raw, () => {
+    arrivals.admit(request, () => {
       try {
         receive(request, reply);
         if (hasEncodedStart(request.url)) throw nothingAtPath();

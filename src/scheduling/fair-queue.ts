@@ -3,6 +3,8 @@
 
 /** Stands for all callers whose tenant is not known: together they have the share of one. */
 export const UNKNOWN_TENANT = 0;
+/** Stands for supervisors and load balancers, which must not wait for unknown callers. */
+export const HEALTH_CHECKS_TENANT = -1;
 
 export class FairQueue<Item> {
   /** Queues in the order in which their tenants are served next. None is empty. */

@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import fastify from 'fastify';
+import fastify, { type FastifyRequest } from 'fastify';
 import { median } from '../../bench/median.ts';
 import { ArrivalLimit, MAX_PER_PERIOD, MAX_PER_TURN } from '../../src/http/limits/arrival-limit.ts';
 import { SMALL_BYTES } from '../../src/operations/machinery/cpu-queue.ts';
@@ -24,7 +24,7 @@ describe('Requests that arrive at the same time', () => {
   const started = new TurnCount();
   before(async () => {
     const limit = new ArrivalLimit({ guessTenant: () => UNKNOWN_TENANT, activity: new TenantActivity() });
-    app.addHook('onRequest', ({ raw }, _reply, done) => limit.admit(raw, done));
+    app.addHook('onRequest', (request, _reply, done) => limit.admit(request, done));
     app.get('/', async () => {
       started.add();
       return '';
@@ -111,12 +111,12 @@ describe('Requests that arrive at the same time', () => {
 function arrivals(activity = new TenantActivity(), work: () => void = () => {}) {
   const order: number[] = [];
   const tenants = new Map<IncomingMessage, number>();
-  const limit = new ArrivalLimit({ guessTenant: (message) => tenants.get(message)!, activity });
+  const limit = new ArrivalLimit({ guessTenant: ({ raw }) => tenants.get(raw)!, activity });
   const arrive = (tenant: number, headers: IncomingHttpHeaders = {}): IncomingMessage => {
     const message = new IncomingMessage(new Socket());
     Object.assign(message.headers, headers);
     tenants.set(message, tenant);
-    limit.admit(message, () => {
+    limit.admit({ raw: message } as FastifyRequest, () => {
       order.push(tenant);
       work();
     });

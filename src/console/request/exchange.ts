@@ -15,7 +15,7 @@ import type { KnownFrames } from './known-frames.ts';
 import { storeNotice, takeNotice } from './notice.ts';
 import { redirect, sendDownload, sendView } from './response.ts';
 
-export interface ConsoleOptions extends Omit<EndpointOptions, 'prefetcher'> {
+export interface ConsoleOptions extends EndpointOptions {
   publicLimit: PublicLimit | null;
   demoDirectory: string | null;
   figures: EnvironmentFigures;

@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../../domain/token.ts';
-import { acceptCaller, isLateBody } from '../../http/endpoint.ts';
+import { acceptCaller, isLateBody, requestContext } from '../../http/endpoint.ts';
 import { httpStatus, isUnavailable, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
 import { CursorOfAnotherList } from '../../operations/list-cursor.ts';
@@ -27,6 +27,7 @@ import {
   sendResult,
   tracked,
 } from './exchange.ts';
+import { guessTenant } from './guess-tenant.ts';
 import { continueForm, KEPT_FORM, keepForm, resumeForm, showAgain } from './interrupted-form.ts';
 import { askToSignIn, redirect } from './response.ts';
 
@@ -50,7 +51,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
 async function serve(exchange: Exchange): Promise<Response> {
   const { options, page, request, reply } = exchange;
   try {
-    if (!options.context.store.admits(accessOf(page))) throw overloaded;
+    if (!options.context.store.admits(accessOf(page), () => guessTenant(options, request))) throw overloaded;
     const signedIn = await findSignedIn(options, request, reply);
     const current = signedIn && (await receive(exchange, signedIn));
     if (current !== null) return await respond(exchange, current);
@@ -73,15 +74,21 @@ async function findSignedIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
-  const { context, limit, frames } = options;
+  const { context, limit, frames, prefetcher } = options;
   const session = requestSession(context, request);
   if (session === null) return null;
+  // A session contains the text of a token that was valid.
+  const digest = digestOfApiToken(session.apiToken.reveal())!;
   try {
-    const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
+    const guessed = requestContext(context, request, prefetcher.guessTenantOf(digest));
+    const caller = await authenticate(guessed, digest);
+    prefetcher.confirm(digest, caller);
     acceptCaller(caller, limit, request, reply);
-    return await frames.add(context, request, { caller, session });
+    const bounded = requestContext(context, request, caller.workspaceId);
+    return await frames.add(bounded, request, { caller, session });
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
+    prefetcher.forget(digest);
     frames.delete(session);
     request.frame = null;
     endSession({ context, request, reply });
@@ -138,7 +145,8 @@ export async function beforeNotFound(
     redirect(reply, location);
     return true;
   }
-  if (options.context.store.admits('read')) await findSignedIn(options, request, reply);
+  if (options.context.store.admits('read', () => guessTenant(options, request)))
+    await findSignedIn(options, request, reply);
   return false;
 }
 

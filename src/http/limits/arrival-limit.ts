@@ -6,7 +6,7 @@
 // event loop has been idle for a part of it. Otherwise the connections of one busy tenant would keep the
 // event loop occupied, and every step of another tenant's request would wait.
 
-import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import { FairQueue } from '../../scheduling/fair-queue.ts';
 import type { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import { hasSmallBody, postponeBody } from '../request/body.ts';
@@ -38,7 +38,7 @@ interface Waiting {
 
 export interface ArrivalOptions {
   /** Returns the tenant (a workspace id) that a request is probably from: it is not authenticated yet. */
-  guessTenant: (message: IncomingMessage) => number;
+  guessTenant: (request: FastifyRequest) => number;
   activity: TenantActivity;
 }
 
@@ -61,14 +61,14 @@ export class ArrivalLimit {
   }
 
   /** Runs `start` in this turn or in a later one. */
-  admit(message: IncomingMessage, start: Start): void {
-    const tenant = this.#activity.isShared ? this.#guessTenant(message) : null;
+  admit(request: FastifyRequest, start: Start): void {
+    const tenant = this.#activity.isShared ? this.#guessTenant(request) : null;
     if (this.#started < MAX_PER_TURN && (tenant === null || this.#mayStart(tenant))) {
       this.#start(tenant, start);
       return;
     }
-    if (!hasSmallBody(message)) postponeBody(message);
-    const waiting = { tenant: tenant ?? this.#guessTenant(message), start };
+    if (!hasSmallBody(request.raw)) postponeBody(request.raw);
+    const waiting = { tenant: tenant ?? this.#guessTenant(request), start };
     this.#waiting.push(waiting.tenant, waiting);
     this.#scheduleReset();
   }

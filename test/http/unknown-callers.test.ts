@@ -1,0 +1,64 @@
+// Requests of callers that the service does not know delay no others: health checks, and the pages of people who are
+// signed in, have turns of their own.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mintApiToken } from '../../src/domain/token.ts';
+import { ConsoleBrowser } from '../support/console.ts';
+import { sqlite } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { TestService } from '../support/service.ts';
+
+const CONNECTIONS = 400;
+
+function get(path: string, header = ''): string {
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`;
+}
+
+describe('While many unknown callers send requests', () => {
+  // Other threads would have other queues. Without a limit, because refusals beyond it are delayed.
+  const env = { UGS_THREADS: '1', UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
+  const service = TestService.of(sqlite, { env });
+  let connections: readonly RawConnection[] = [];
+  let rounds = 0;
+  let cookie = '';
+  const isAnswered = ({ exchange }: RawConnection) => exchange.answers.length === rounds;
+  before(async () => {
+    ({ cookie } = await ConsoleBrowser.signIn(service));
+    const open = Array.from({ length: CONNECTIONS + 1 }, () => RawConnection.open(service.url));
+    connections = await Promise.all(open);
+    // The event loop accepts one connection per turn; after this round, all are accepted.
+    rounds++;
+    for (const connection of connections) connection.write(get('/healthz'));
+    await eventually('all responses', () => connections.every(isAnswered));
+  });
+  after(() => {
+    for (const connection of connections) connection.leave();
+  });
+
+  /** Sends the request after those of unknown callers. Returns how many of these get their responses first. */
+  async function requestsBefore(path: string, header = ''): Promise<number> {
+    const [own, ...others] = connections as [RawConnection, ...RawConnection[]];
+    // Two callers: while one is alone, nobody has to wait in turns.
+    const unknown = mintApiToken().reveal();
+    for (const token of [service.token, unknown])
+      await service.call('GET', '/v1/whoami', undefined, { token });
+    rounds++;
+    for (const other of others) other.write(get('/v1/whoami', `Authorization: Token ${unknown}\r\n`));
+    own.write(get(path, header));
+    while (!isAnswered(own)) await nextTurn();
+    const before = others.filter(isAnswered).length;
+    assert.equal(own.exchange.answers.at(-1)!.status, 200);
+    await eventually('the other responses', () => others.every(isAnswered));
+    return before;
+  }
+
+  for (const path of ['/healthz', '/readyz', '/console/user-groups'])
+    it(`${path} does not wait for them`, async () => {
+      const header = path.startsWith('/console') ? `Cookie: ${cookie}\r\n` : '';
+      const before = await requestsBefore(path, header);
+      assert.ok(before < CONNECTIONS / 2, `${before} responses before it`);
+    });
+});
