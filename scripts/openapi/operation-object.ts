@@ -20,7 +20,7 @@ const preconditionParameters: readonly Parameter[] = [
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'One or more `ETag`s, one of which the user group must have; `*` for any.',
+    description: 'One or more `ETag`s, one of which must be the current one; `*` matches any.',
     schema: { type: 'string' },
     example: EXAMPLE_ETAG,
   },
@@ -28,7 +28,7 @@ const preconditionParameters: readonly Parameter[] = [
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'One or more `ETag`s, none of which the user group may have; `*`: it must not exist.',
+    description: 'One or more `ETag`s, none of which may be the current one; `*`: nothing may exist yet.',
     schema: { type: 'string' },
     example: EXAMPLE_ETAG,
   },
@@ -104,7 +104,16 @@ function operationParameters({ path, endpoint }: Operation): Parameter[] {
 
 function pathParameter(name: string): Parameter {
   const { description, schema, example } = pathParameters[name as keyof typeof pathParameters];
-  return { name, in: 'path', required: true, description, schema: schemaObject(withFormat(schema)), example };
+  // The schema of every id is that of a user group: generators would show its description.
+  const { description: _, ...undescribed }: Schema = schema;
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: schemaObject(withFormat(undescribed)),
+    example,
+  };
 }
 
 function queryParameter(name: string, { description, ...schema }: Schema): Parameter {

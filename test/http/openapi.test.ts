@@ -159,6 +159,12 @@ describe('The description of the API', () => {
     }
   });
 
+  it('describes a parameter in one place: generators show the description of its schema instead', () => {
+    for (const { operationId, parameters = [] } of description.operations)
+      for (const { name, schema } of parameters)
+        assert.ok(!('description' in schema), `${operationId}: ${name}`);
+  });
+
   it('names no authentication like a schema: generators give both a type', () => {
     const { schemas, securitySchemes } = document.components!;
     const names = [...Object.keys(schemas!), ...Object.keys(securitySchemes!)].map((name) =>
