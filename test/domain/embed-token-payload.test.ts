@@ -521,8 +521,22 @@ describe('A JWT', () => {
       propertiesWith({ ...settings, large_numbers: 'text' }, large),
       '{"p":{"a":[1,"-9007199254740992"]},"region":9007199254740991,"list":["1e400","1e400"]}',
     );
-    const small = '{"p":[1.10,2e3],"region":"x"}' as JsonText;
+    const small = '{"p":[1.10,2e3,1.50e1,100e-2,-0.0,0e9,0.33333333333333333333],"region":"x"}' as JsonText;
     assert.equal(propertiesWith(settings, small), small);
+    for (const rounded of [
+      '7.00000000000000000001',
+      '0.99999999999999999999',
+      '999999999999999.99',
+      '-1e-400',
+    ]) {
+      const near = `{"region":${rounded}}` as JsonText;
+      assert.deepEqual(
+        errorsOf(() => propertiesWith(settings, near)),
+        ['/properties/region'],
+      );
+      assert.equal(propertiesWith({ ...settings, large_numbers: 'number' }, near), near);
+      assert.equal(propertiesWith({ ...settings, large_numbers: 'text' }, near), `{"region":"${rounded}"}`);
+    }
   });
 });
 

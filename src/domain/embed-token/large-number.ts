@@ -12,8 +12,8 @@ import {
 import type { JsonText } from '../json/strict-json.ts';
 import { type LargeNumbers, refused, type ValuePath } from './embed-token-type.ts';
 
-/** Matches every text with a number beyond 2^53, and some others. */
-const CANDIDATE = /\d{16}|\d[eE]/;
+/** Matches every text with a number that is rounded, and some others. */
+const CANDIDATE = /[\d.]{16}|\d[eE]/;
 
 /** Converts or refuses the large numbers of a value, as the mode says. Throws `claim_invalid`. */
 export function withLargeNumbers(value: JsonText, mode: LargeNumbers, path: ValuePath): JsonText {
@@ -31,10 +31,27 @@ function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): st
     return joinMembers(members);
   }
   const text = treeText(tree);
-  if (text[0] === '"' || !(Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER)) return text;
+  if (text[0] === '"' || !isRounded(text)) return text;
   if (mode === 'text') return `"${text}"`;
   throw refused(
     path,
-    'is a number beyond 2^53, which JavaScript rounds to another one: store it as a text, or set settings.large_numbers',
+    'is a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: store it as a text, or set settings.large_numbers',
   );
+}
+
+/**
+ * Whether JavaScript reads another integer: only these are ids. A fraction that stays one, such as
+ * 0.33333333333333333333, is not refused.
+ */
+function isRounded(text: string): boolean {
+  const value = Number(text);
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return true;
+  return Number.isInteger(value) && significantDigits(text) !== significantDigits(String(value));
+}
+
+function significantDigits(number: string): string {
+  return number
+    .replace(/[eE].*/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '');
 }
