@@ -27,13 +27,19 @@ function readPage(tool: string) {
   return { text, integration: integration as Integration, request: request as { integration: string } };
 }
 
-/** Returns what the `cube.js` of the page computes for a security context. */
+/** Returns what the `cube.js` of the page computes for a security context, and the source that it passes to `driverFor`. */
 function cubeKeys(page: string, securityContext: object) {
   const [settings = ''] = codeBlocks(page, 'js');
   const module = { exports: {} as Record<string, (context: object) => string> };
-  runInNewContext(settings, { module, require: createRequire(import.meta.url), process: { env: {} } });
+  runInNewContext(settings, {
+    module,
+    require: createRequire(import.meta.url),
+    process: { env: {} },
+    driverFor: (source: unknown) => source,
+  });
   const keyOf = (name: string) => module.exports[name]!({ securityContext });
   return {
+    source: keyOf('driverFactory'),
     contextToAppId: keyOf('contextToAppId'),
     contextToOrchestratorId: keyOf('contextToOrchestratorId'),
     preAggregationsSchema: keyOf('preAggregationsSchema'),
@@ -119,9 +125,10 @@ describeOnEachDatabase('The page on', (database) => {
     const page = pageText('examples/cube/README.md');
     const [, integration = ''] = /\/v1\/integrations\/[\s\S]*? -d '(\{.*\})'\n/.exec(page) ?? [];
     await site.put('cube', JSON.parse(integration));
-    const keysOf = async (id: string, source: string, region = 'EMEA') => {
+    const keysOf = async (id: string, source: string | null, region = 'EMEA') => {
       await site.service.get({ user_group_id: id, name: id });
-      await site.service.put({ user_group_id: id, mapping: { '40': source }, properties: { region } });
+      const mapping = source === null ? null : { '40': source };
+      await site.service.put({ user_group_id: id, mapping, properties: { region } });
       const { json } = await site.mint({ integration: 'cube', user_group_id: id });
       return cubeKeys(page, decodeJwt(json.embed_token.token));
     };
@@ -129,11 +136,16 @@ describeOnEachDatabase('The page on', (database) => {
     const changed = await keysOf('cube-1', 'a', 'APAC');
     const moved = await keysOf('cube-1', 'b');
     const other = await keysOf('cube-2', 'b');
-    const all = [first, changed, moved, other];
+    const unmapped = await keysOf('cube-1', null);
+    const all = [first, changed, moved, other, unmapped];
+    assert.deepEqual(
+      all.map(({ source }) => source),
+      ['a', 'a', 'b', 'b', undefined],
+    );
     for (const key of ['contextToAppId', 'contextToOrchestratorId'] as const)
-      assert.equal(new Set(all.map((keys) => keys[key])).size, 4);
+      assert.equal(new Set(all.map((keys) => keys[key])).size, 5);
     assert.equal(changed.preAggregationsSchema, first.preAggregationsSchema);
-    assert.equal(new Set(all.map((keys) => keys.preAggregationsSchema)).size, 3);
+    assert.equal(new Set(all.map((keys) => keys.preAggregationsSchema)).size, 4);
     // Cube does not quote it; databases without quotes have no upper case.
     for (const { preAggregationsSchema } of all)
       assert.match(preAggregationsSchema, /^[a-z][a-z0-9_]{0,30}$/);
