@@ -16,7 +16,8 @@ const AUDIENCE = 'superset';
  * dashboard.
  */
 const page = readFileSync(new URL('../examples/superset/README.md', import.meta.url), 'utf8');
-const permissions = [...page.matchAll(/`(can [a-z ]+) on (\w+)`/g)].map(([, permission, view]) => [
+const [rolePermissions = ''] = /^1\. Create the role .*$/m.exec(page) ?? [];
+const permissions = [...rolePermissions.matchAll(/`(can [a-z ]+) on (\w+)`/g)].map(([, permission, view]) => [
   permission!.replaceAll(' ', '_'),
   view!,
 ]);
