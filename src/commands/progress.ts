@@ -4,6 +4,8 @@ import { onExit } from '../system/on-exit.ts';
 
 const WIDTH = 30;
 const REDRAW_INTERVAL_MS = 100;
+/** Width of a terminal that does not know its own. */
+const COLUMNS = 80;
 
 /** Ends when disposed or when a signal ends the process, so that an error or a shell prompt starts on a new line. */
 export interface ProgressBar extends Disposable {
@@ -37,7 +39,7 @@ export function progressBar(unit: string, total: number | null = null): Progress
     if (current === null) return;
     const perSecond = Math.round(current / Math.max(0.001, (performance.now() - startedAt) / 1_000));
     const done = total === null ? current : shareText(current, total);
-    process.stderr.write(`\r${done} ${unit}  ${perSecond}/s\x1b[K`);
+    process.stderr.write(`\r${cut(`${done} ${unit}  ${perSecond}/s`)}\x1b[K`);
   };
   const ending = onExit(() => {
     draw();
@@ -65,6 +67,11 @@ export function progressBar(unit: string, total: number | null = null): Progress
     end,
     [Symbol.dispose]: end,
   };
+}
+
+/** A longer line would wrap, and then each drawing would start a new one. */
+function cut(line: string): string {
+  return line.slice(0, (process.stderr.columns || COLUMNS) - 1);
 }
 
 function shareText(done: number, total: number): string {

@@ -60,6 +60,17 @@ describe('The progress bar', { skip: noTerminal }, () => {
     assert.ok(!/\[K|\d %/.test(stdout), stdout);
   });
 
+  it('fits into one line of a narrow terminal', async () => {
+    using folder = new Folder();
+    writeGroups(folder, 'groups');
+    const args = ['import', 'groups', '--workspace', 'default'];
+    const { code, stdout } = await run(folder, args, { command: inTerminal(folder, undefined, 40) });
+    assert.equal(code, 0);
+    const drawings = stdout.split(/[\r\n]/).map((line) => line.replaceAll('\x1b[K', ''));
+    const lengths = drawings.filter((line) => line.startsWith('[')).map((line) => line.length);
+    assert.equal(Math.max(...lengths), 39);
+  });
+
   for (const [command, { args, sql, message }] of Object.entries(commands)) {
     it(`of ${command} ends before the error message`, async () => {
       using folder = new Folder();

@@ -16,9 +16,9 @@ export const noTerminal: string | false =
  * exits. The file process-id in the folder contains the process id of the program. `typed`: a named pipe that the
  * test writes to.
  */
-export function inTerminal(folder: Folder, typed?: string): string {
+export function inTerminal(folder: Folder, typed?: string, columns = 80): string {
   const file = folder.join('in-terminal');
-  const script = `script --quiet --return --command "echo \\$\\$ > process-id; exec ${process.execPath} ${PROGRAM} $*" /dev/null`;
+  const script = `script --quiet --return --command "echo \\$\\$ > process-id; stty columns ${columns}; exec ${process.execPath} ${PROGRAM} $*" /dev/null`;
   const input = typed === undefined ? '' : ` <> ${typed}`;
   writeFileSync(file, `#!/bin/sh\nexec ${script}${input}\n`, { mode: 0o700 });
   return file;
