@@ -99,7 +99,9 @@ function inheritSettings(command: Command): void {
 /** A reader such as `head` may close the pipe early: the command still runs to completion. */
 function handleOutputError(error: NodeJS.ErrnoException, [, , ...names]: readonly string[]): void {
   if (error.code === 'EPIPE') return;
-  console.error(`${ERROR_PREFIX}cannot write to standard output: ${error.message}`);
+  console.error(
+    `${ERROR_PREFIX}cannot write to standard output: ${error.message}; what the command has changed stays`,
+  );
   const isPlan = names[0] === 'config' && names[1] === 'plan';
   process.exit(isPlan ? exitCodes.output : exitCodes.usage);
 }
