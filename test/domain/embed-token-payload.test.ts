@@ -528,6 +528,7 @@ describe('A JWT', () => {
       '0.99999999999999999999',
       '999999999999999.99',
       '-1e-400',
+      `1.${'0'.repeat(60_000)}1`,
     ]) {
       const near = `{"region":${rounded}}` as JsonText;
       assert.deepEqual(

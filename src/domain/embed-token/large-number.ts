@@ -40,8 +40,8 @@ function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): st
 }
 
 /**
- * Whether JavaScript reads another integer: only these are ids. A fraction that stays one, such as
- * 0.33333333333333333333, is not refused.
+ * Whether JavaScript reads the number as another one that is an integer, as ids are. A fraction that stays one,
+ * such as 0.33333333333333333333, is not refused.
  */
 function isRounded(text: string): boolean {
   const value = Number(text);
@@ -49,9 +49,10 @@ function isRounded(text: string): boolean {
   return Number.isInteger(value) && significantDigits(text) !== significantDigits(String(value));
 }
 
+/** The lookbehind keeps this linear: a number can have tens of thousands of zeros. */
 function significantDigits(number: string): string {
   return number
     .replace(/[eE].*/, '')
     .replace(/[-.]/g, '')
-    .replace(/^0+|0+$/g, '');
+    .replace(/^0+|(?<!0)0+$/g, '');
 }
