@@ -94,7 +94,7 @@ export class Prefetcher {
 
   /** Remembers the caller that the API token belongs to. */
   confirm(digest: TokenDigest, caller: Caller): void {
-    this.#callers.add(digest, caller);
+    this.#callers.add(digest, caller.workspaceId, caller);
   }
 
   /** Forgets the caller of an API token that was refused. */
@@ -127,7 +127,7 @@ export class Prefetch {
   /** Ends the prefetch: the round trip of authentication is over, so another query would save nothing. */
   confirm(caller: Caller): void {
     this.#guess = undefined;
-    this.#callers.add(this.#options.digest!, caller);
+    this.#callers.add(this.#options.digest!, caller.workspaceId, caller);
   }
 
   cancel(): void {

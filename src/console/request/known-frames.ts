@@ -46,7 +46,8 @@ export class KnownFrames {
             workspace: (await readApiToken(context, caller, caller.apiTokenId!)).workspaceName,
             namedAt: now,
           };
-    this.#frames.add(digest, { caller, workspace, namedAt, assets: await this.#assets() });
+    const frame = { caller, workspace, namedAt, assets: await this.#assets() };
+    this.#frames.add(digest, caller.workspaceId, frame);
     request.frame = this.find(session, request);
     return { caller, session, workspace };
   }
