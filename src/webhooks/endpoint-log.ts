@@ -1,5 +1,5 @@
-// Warns about webhook endpoints that have been failing for an hour or whose secret cannot be decrypted, at
-// most once an hour each, or that were disabled.
+// Warns about webhook endpoints that have been failing for an hour, whose secret cannot be decrypted, or that were
+// disabled, at most once an hour each: a tenant can enable an endpoint again and again.
 
 import type { Logger } from 'pino';
 import { HOUR_MS, timestamp } from '../domain/instant.ts';
@@ -40,6 +40,7 @@ export class WebhookEndpointLog {
 
   /** The service has disabled an endpoint because of this failure. */
   disabled(endpoint: WebhookEndpointKey, reason: string): void {
+    if (!this.#isFirst('disabled', endpoint)) return;
     this.#log.warn({ ...endpoint, reason }, 'webhooks: an endpoint was disabled');
   }
 
