@@ -51,8 +51,10 @@ export function applyConfig(file: string, options: ApplyOptions): Promise<void> 
     const plan = await target.put(config, { prune, dryRun: true, version: null });
     if (!json) printPlan(plan, prune);
     const isSame = plan.changes.length === 0;
-    const applied = isSame ? plan : await target.put(config, { prune, dryRun: false, version: plan.version });
-    if (json) printPlanJson(applied);
+    const { version } = isSame
+      ? plan
+      : await target.put(config, { prune, dryRun: false, version: plan.version });
+    if (json) printPlanJson({ ...plan, version });
     else if (!isSame) console.log(`Applied ${counted(plan.changes.length, 'change')}.`);
   });
 }

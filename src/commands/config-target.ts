@@ -40,7 +40,10 @@ interface PutOptions {
 
 export interface ConfigTarget {
   read(): Promise<JsonText>;
-  /** Throws `DataError` if the configuration is refused. */
+  /**
+   * Returns a plan without changes if an earlier attempt, whose response was lost, has made them. Throws
+   * `DataError` if the configuration is refused.
+   */
   put(config: JsonText, options: PutOptions): Promise<ConfigPlan>;
 }
 
@@ -90,9 +93,14 @@ function asFileError(code: string, error: Error): Error {
 function serviceTarget(client: ServiceClient): ConfigTarget {
   return {
     read: async () => (await client.read('/v1/config')).text('config'),
-    put: async (config, { prune, dryRun, version }) => {
+    async put(config, { prune, dryRun, version }) {
       const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
-      const { body, problem } = await client.call('PUT', path, { body: sentText(config, version) });
+      const response = await client.call('PUT', path, { body: sentText(config, version) });
+      const { body, problem, isRepeated } = response;
+      if (problem?.code === 'version_mismatch' && isRepeated && !dryRun) {
+        const rest = await this.put(config, { prune, dryRun: true, version: null });
+        if (rest.changes.length === 0) return rest;
+      }
       if (problem !== null) throw asFileError(problem.code, client.refusal(problem));
       return {
         version: body.number('config_version'),

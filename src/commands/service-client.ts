@@ -38,6 +38,8 @@ export interface ServiceResponse {
   entityTag: string | null;
   /** null for a success. */
   problem: ServiceProblem | null;
+  /** Whether an earlier attempt, whose response was lost, may have been executed. */
+  isRepeated: boolean;
 }
 
 interface ServiceRequest {
@@ -101,7 +103,8 @@ export class ServiceClient {
       const sentAt = Date.now();
       const response = await this.#send(method, path, request);
       this.#clockBehindMs = clockBehindMs(response, sentAt);
-      if (!TRANSIENT.includes(response.status) || retry === MAX_RETRIES) return this.#read(response);
+      if (!TRANSIENT.includes(response.status) || retry === MAX_RETRIES)
+        return { ...(await this.#read(response)), isRepeated: retry > 0 };
       // An overloaded service may close the connection before the end of its response.
       await response.body?.cancel().catch(() => {});
       await sleep(pauseMs(response, retry));
@@ -114,7 +117,7 @@ export class ServiceClient {
     return new ServiceRefused(`${this.#url}: ${reason}`);
   }
 
-  async #read(response: Response): Promise<ServiceResponse> {
+  async #read(response: Response): Promise<Omit<ServiceResponse, 'isRepeated'>> {
     const { status, headers } = response;
     const bytes = Buffer.from(await response.arrayBuffer().catch((error) => this.#unreachable(error)));
     const body = new ServiceObject(status === 204 ? new Map() : this.#members(status, bytes));

@@ -214,6 +214,31 @@ describeOnEachDatabase('config', (kind) => {
     }
   });
 
+  it('reports what it has applied if a proxy loses the response', async () => {
+    let isLost = false;
+    const forward = async (request: IncomingMessage, response: ServerResponse) => {
+      const { status, text } = await site.call(request.method!, request.url!, await json(request));
+      const isAnswered = isLost || request.url!.includes('dry_run=true');
+      isLost ||= !isAnswered;
+      if (isAnswered) response.writeHead(status).end(text);
+      else response.writeHead(502, { 'retry-after': '0' }).end();
+    };
+    await using proxy = await LoopbackServer.listen(createServer((...call) => void forward(...call)));
+    const file = write('lost.yaml', '{version: 1, schemas: {lost: {name: Lost}}}');
+    const args = ['config', 'apply', file, '--url', proxy.url, '--json'];
+    const { code, stdout, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    assert.deepEqual([code, isLost], [0, true], stderr);
+    const { changes, config_version: version } = JSON.parse(stdout);
+    assert.deepEqual(
+      changes.map(({ action, id }: { action: string; id: string }) => [action, id]),
+      [['create', 'lost']],
+    );
+    const current = await runHosted(folder, ['config', 'plan', ...args.slice(2)], {
+      env: { UGS_API_TOKEN: site.token },
+    });
+    assert.equal(JSON.parse(current.stdout).config_version, version);
+  });
+
   it('ends with its own code if the service refuses the API token or is unreachable', async () => {
     const file = write('config.yaml', 'version: 1');
     const call = (url: string, env: Record<string, string>) =>
