@@ -74,7 +74,11 @@ function isFull(batcher: AnyBatcher, findTenant: TenantOf): boolean {
   return queued >= maxQueued && batcher.queuedOfTenant(findTenant()) >= 2 * maxQueued - queued;
 }
 
-/** Whether one more item behind this part of the queue would wait too long, for full or for cut batches. */
+/**
+ * Whether one more item behind this part of the queue would wait too long, for full or for cut batches. A queue that fits
+ * into the largest batch is not too long, even if batches are smaller at present: after a pause of the database, it is
+ * soon done.
+ */
 function isLate(batcher: AnyBatcher, part: QueuePart, maxWaitMs: number): boolean {
   const isLong = part.queued > batcher.limits.maxBatch;
   return (isLong && waitMs(batcher, part) > maxWaitMs) || cutWaitMs(batcher, part) > MAX_CUT_WAIT_MS;
@@ -82,9 +86,9 @@ function isLate(batcher: AnyBatcher, part: QueuePart, maxWaitMs: number): boolea
 
 /** Estimated wait of one more item behind the queue: at least as long as its oldest item has already waited. */
 function waitMs(batcher: AnyBatcher, { queued, oldestWaitMs }: QueuePart = batcher): number {
-  const { limits, averageRunMs } = batcher;
+  const { limits, maxBatch, averageRunMs } = batcher;
   if (queued === 0) return 0;
-  const batchesAhead = Math.floor(queued / limits.maxBatch);
+  const batchesAhead = Math.floor(queued / maxBatch);
   return Math.max(oldestWaitMs, (batchesAhead * averageRunMs) / limits.maxInFlight);
 }
 

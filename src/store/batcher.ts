@@ -100,6 +100,11 @@ const MIN_TIMER_MS = 1;
 const SWEEP_INTERVAL_MS = 100;
 /** Weight of the newest batch in the average. */
 const NEWEST_WEIGHT = 1 / 4;
+/**
+ * Items per batch while several tenants are active. With 256, PostgreSQL completes no more requests of a busy tenant with a
+ * thousand connections, and the others wait a third longer.
+ */
+const MAX_SHARED_BATCH = 64;
 /** Characters of JSON in one batch: more would keep the event loop and the database busy for too long. */
 const MAX_BATCH_CHARACTERS = 1_048_576;
 /**
@@ -153,6 +158,16 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
 
   get queued(): number {
     return this.#queue.length;
+  }
+
+  /** Items per batch at present. */
+  get maxBatch(): number {
+    const { maxBatch } = this.limits;
+    return this.#isShared ? Math.min(maxBatch, MAX_SHARED_BATCH) : maxBatch;
+  }
+
+  get #isShared(): boolean {
+    return this.#options.activity?.isShared ?? false;
   }
 
   /** Queue length in all threads of the process, which `maxQueued` limits. */
@@ -255,10 +270,10 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
 
   #schedule(): void {
     if (this.#isYielding) return;
-    const { maxBatch, maxInFlight, maxLingerMs } = this.limits;
+    const { maxInFlight, maxLingerMs } = this.limits;
     const { cooldown } = this.#options;
     // A turn that brings thousands of items is long; a full batch does not wait for its end.
-    const isFull = !cooldown && this.#queue.length >= maxBatch;
+    const isFull = !cooldown && this.#queue.length >= this.maxBatch;
     if (isFull && !this.#isBlocked && this.#inFlight < maxInFlight) this.#flush();
     if (this.#queue.length === 0 || this.#scheduledFlush !== null || this.#inFlight === maxInFlight) return;
     const delayMs = Math.max(this.#cooldownMs, this.#inFlight === 0 ? 0 : maxLingerMs);
@@ -298,7 +313,8 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
 
   /** Takes the next items that may run, tenants in turn; with `isOfOneKind`, all of the first one's kind. */
   #dequeue(): { taken: Entry<Item, Result>[]; isCut: boolean } {
-    const { maxBatch, isOfOneKind } = this.limits;
+    const { isOfOneKind } = this.limits;
+    const { maxBatch } = this;
     if (isOfOneKind || this.#isCut || !this.#isOneBatch())
       this.#queue.sort((entry, other) => entry.start - other.start);
     const taken: Entry<Item, Result>[] = [];
@@ -333,7 +349,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
 
   /** Whether all waiting items fit into one batch. */
   #isOneBatch(): boolean {
-    if (this.#queue.length > this.limits.maxBatch) return false;
+    if (this.#queue.length > this.maxBatch) return false;
     let characters = 0;
     for (const entry of this.#queue) characters += this.#estimateCharacters(entry);
     return characters < this.#maxCharacters;
@@ -344,7 +360,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   }
 
   get #maxCharacters(): number {
-    return this.#options.activity?.isShared ? MAX_SHARED_BATCH_CHARACTERS : MAX_BATCH_CHARACTERS;
+    return this.#isShared ? MAX_SHARED_BATCH_CHARACTERS : MAX_BATCH_CHARACTERS;
   }
 
   async #runBatch(batch: Entry<Item, Result>[], isCut: boolean): Promise<void> {

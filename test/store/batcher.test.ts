@@ -85,6 +85,19 @@ describe('A batch', () => {
     assert.deepEqual(sizesOf(batches), [10, 3, 3, 3, 1]);
   });
 
+  it('has at most 64 items while several tenants are active', async () => {
+    const { batches, run } = recorder();
+    const activity = new TenantActivity();
+    const batcher = new Batcher(run, LIMITS, { activity });
+    const submit = () =>
+      Promise.all(Array.from({ length: 150 }, (_, value) => batcher.submit({ kind: 'item', value }, NEVER)));
+    activity.seen(1);
+    await submit();
+    activity.seen(2);
+    await submit();
+    assert.deepEqual(sizesOf(batches), [150, 64, 64, 22]);
+  });
+
   it('is as small as the last results of its tenants were large', async () => {
     const { batches, run } = recorder();
     const countInResult = (_item: Item, value: number) => (value < 1_000 ? 60_000 : 0);
