@@ -237,11 +237,33 @@ describe('A synchronous standby', () => {
     assert.equal((await site.get('new', 'New')).status, 503);
     assert.equal((await site.put('there', 'Other')).status, 503);
     assert.deepEqual((await site.get('there')).json.user_group, json.user_group);
+    await assertDiagnosed();
     await standby.start();
     await site.waitForRecovery(test);
     await callers.stopAndCheck();
     test.diagnostic(callers.summary);
   });
+
+  /** Checks that `doctor` names the cause, and does not advise to end the sessions that wait. */
+  async function assertDiagnosed(): Promise<void> {
+    const { site, primary } = pair;
+    await using operator = await SqlConnection.open(primary.database.url);
+    // A function of this name on the search path stands in for the time an hour later.
+    await operator.query(`set synchronous_commit = local; create schema later;
+      create function later.now() returns timestamptz language sql as $$ select pg_catalog.now() + interval '1 hour' $$`);
+    const url = new URL(primary.database.url);
+    url.searchParams.set('options', '-c search_path=public,later,pg_catalog');
+    const env = { ...site.env, DATABASE_URL: url.href };
+    const { rows } = await operator.query(`select pid from pg_stat_activity where wait_event = 'SyncRep'`);
+    const { code, stdout } = await run(site.folder, ['doctor'], { env });
+    assert.equal(code, 65);
+    assert.match(
+      stdout,
+      /^failed +server +commits have been waiting for a synchronous standby for 36\d\d s/m,
+    );
+    assert.ok(rows.length > 0);
+    for (const { pid } of rows) assert.doesNotMatch(stdout, new RegExp(`pg_terminate_backend\\(${pid}\\)`));
+  }
 });
 
 describe('A standby at the address of the primary', () => {

@@ -33,18 +33,22 @@ const HIDDEN_TRANSACTION_MS = 1_000;
 
 /**
  * Transactions of the cluster that a feed of events waits for: those that have written. Their start is null if this
- * user may not see it.
+ * user may not see it. One that waits for a standby was not forgotten, and ending it would show what it has written.
  */
 const HOLDING_FEED = `select id::text, name, ending, floor(extract(epoch from now() - since) / 60)::integer from (
     select backend_xid, xact_start, format('session %s of user %s in database %s', pid, usename, datname),
       format('select pg_terminate_backend(%s)', pid)
-    from pg_stat_activity where backend_xid is not null
+    from pg_stat_activity where backend_xid is not null and wait_event is distinct from 'SyncRep'
     union all
     select transaction, prepared, format('prepared transaction %L of user %s in database %s', gid, owner, database),
       format('rollback prepared %L', gid)
     from pg_prepared_xacts) as writing (id, since, name, ending)
   where since is null or since < now() - interval '1 minute'
   order by since limit 10`;
+
+/** Commits of this user that wait for a synchronous standby, and the seconds of the first. */
+const WAITING_FOR_STANDBY = `select count(*)::integer, floor(extract(epoch from max(now() - query_start)))::integer
+  from pg_stat_activity where wait_event = 'SyncRep' and query_start < now() - interval '1 second'`;
 
 /** When the server was started, which tells it from others; nothing if it is read-only. */
 const WRITABLE_SINCE = `select pg_postmaster_start_time()::text
@@ -81,6 +85,7 @@ class PostgresInspection extends Inspection {
       ...(await this.#otherPrimaryFindings()),
       ...(await this.#settingsFindings()),
       ...(await this.#readOnlyFindings()),
+      ...(await this.#standbyFindings()),
       ...(await this.#privilegeFindings()),
       ...(await this.#hiddenFindings()),
       ...(await this.#maintainFindings()),
@@ -181,6 +186,16 @@ class PostgresInspection extends Inspection {
     if (row?.[0] !== 'on') return [];
     const remedy = 'set default_transaction_read_only to off for the user of the service';
     return [fatal('server', 'transactions are read-only', remedy)];
+  }
+
+  async #standbyFindings(): Promise<Finding[]> {
+    const [row] = await this.#session.ask(WAITING_FOR_STANDBY);
+    const [waiting, seconds] = row as [number, number];
+    if (waiting === 0) return [];
+    const message = `commits have been waiting for a synchronous standby for ${seconds} s, in ${waiting} sessions`;
+    const remedy =
+      'do not end these sessions; start the standby again, or remove it from synchronous_standby_names: see "A synchronous standby that is down" in docs/faults.md';
+    return [fatal('server', message, remedy)];
   }
 
   async #privilegeFindings(): Promise<Finding[]> {
