@@ -46,14 +46,15 @@ async function open(
   options: PostgresOptions,
   check: (session: SchemaSession) => Promise<void>,
 ): Promise<MigratedPostgresStore> {
-  const found = await withSchemaSession(options, async (session) => {
+  const lastPrimary = lastPrimaryMemory();
+  const found = await withSchemaSession({ ...options, lastPrimary }, async (session) => {
     const schema = await migrate(session, options.migrationObserver);
     await check(session);
     await refuseReusedIds(session);
     const server = {
       isCitus: await hasCitus(session),
       firstHost: session.host,
-      lastPrimary: lastPrimaryMemory(),
+      lastPrimary,
     };
     return { schema, warnings: await findDurabilityRisks(session), server };
   });

@@ -14,7 +14,7 @@ export class Hosts {
   readonly #urls: readonly string[];
   #current: number;
   /** Identifier of the cluster of the last primary, and its timeline. */
-  readonly #lastPrimary: BigInt64Array;
+  readonly #lastPrimary: BigInt64Array<SharedArrayBuffer>;
 
   /** `first` is the index of the URL that is tried first. */
   constructor(urls: readonly string[], first = 0, lastPrimary = lastPrimaryMemory()) {
@@ -31,6 +31,12 @@ export class Hosts {
   /** The URL with the host for the next connection. */
   get url(): string {
     return this.#urls[this.#current]!;
+  }
+
+  /** Each host alone, if there are several; they share what is known about the last primary. */
+  get separate(): Hosts[] {
+    if (this.#urls.length === 1) return [];
+    return this.#urls.map((url) => new Hosts([url], 0, this.#lastPrimary.buffer));
   }
 
   /** Moves on from a host that is unreachable or not the primary. Concurrent failures of it count once. */

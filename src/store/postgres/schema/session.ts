@@ -2,7 +2,7 @@
 // change may take longer than any request.
 
 import type pg from 'pg';
-import { Connection } from '../client/connection.ts';
+import { Connection, type ConnectionConfig } from '../client/connection.ts';
 import { connectError, statementError } from '../client/errors.ts';
 import { clientConfig, type PostgresOptions } from '../client/options.ts';
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from '../client/statement-timeout.ts';
@@ -48,6 +48,7 @@ export async function withServingSession<Result>(
     return opened;
   };
   try {
+    await findNewestPrimary(config, query_timeout);
     const connection = await config.hosts.tryEach(open).catch((error) => {
       throw connectError(error);
     });
@@ -62,6 +63,21 @@ export async function withServingSession<Result>(
     opened?.end().catch(() => {});
     opened?.unref();
   }
+}
+
+/** Visits every host, so that a former primary is refused although it is listed before its successor. */
+async function findNewestPrimary(config: ConnectionConfig, timeoutMs: number): Promise<void> {
+  const visits = config.hosts.separate.map(async (hosts) => {
+    const visited = new Connection({ ...config, hosts });
+    try {
+      await visited.connect();
+      await visited.requirePrimary(timeoutMs);
+    } finally {
+      visited.end().catch(() => {});
+      visited.unref();
+    }
+  });
+  await Promise.allSettled(visits);
 }
 
 interface Query {
