@@ -55,6 +55,10 @@ export const faults: Record<string, AlertFault> = {
     produce: (site, signal) =>
       repeat(signal, 100, () => Promise.all(Array.from({ length: 20 }, () => site.create()))),
   },
+  UserGroupServiceRateLimited: {
+    env: { UGS_RATE_LIMIT_PER_MINUTE: '10' },
+    produce: (site, signal) => repeat(signal, 50, () => site.create()),
+  },
   UserGroupServiceEventLoopBlocked: { speed: SLOW, produce: stopAndContinue },
   UserGroupServiceConnections: {
     env: { UGS_MAX_CONNECTIONS: String(MAX_CONNECTIONS) },

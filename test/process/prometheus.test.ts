@@ -76,6 +76,7 @@ const troubles: Record<string, Record<string, string>> = {
     'user_group_service_rejections_total{code="database_unavailable"}': '0+1x240',
   },
   UserGroupServiceOverloaded: { 'user_group_service_rejections_total{code="overloaded"}': '0+3x240' },
+  UserGroupServiceRateLimited: { 'user_group_service_rejections_total{code="rate_limited"}': '0+3x240' },
   UserGroupServiceEventLoopBlocked: { nodejs_eventloop_lag_p99_seconds: '0.3x240' },
   UserGroupServiceConnections: {
     user_group_service_client_connections: '9500x240',
@@ -110,6 +111,7 @@ const disturbance = {
   up: '1x200',
   'user_group_service_authentication_failures_total{reason="revoked"}': '0x40 20 40 60x160',
   'user_group_service_rejections_total{code="database_unavailable"}': '0x40 20 40 60x160',
+  'user_group_service_rejections_total{code="rate_limited"}': '0x40 1000 2000 3000x160',
   'user_group_service_rejections_total{code="overloaded"}': '0x40 1000 2000 3000x160',
   'user_group_service_authentication_failures_total{reason="unknown"}': '0x40 1000 2000 3000x160',
   'http_server_request_duration_seconds_count{http_route="/api/user"}': '0+20x200',
