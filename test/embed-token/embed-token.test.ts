@@ -448,6 +448,11 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
           if (/\p{Cc}/u.test(value)) continue;
           assertRefused(await mintWith('attributes', 'a', { viewer: value }), '/viewer', value);
         }
+        for (const value of ['a  b', 'a\u00a0b', 'a\u2028b', ' a', 'a ']) {
+          assertRefused(await mintWith('attributes', value), '/properties/region', value);
+          assertRefused(await mintWith('attributes', ['a', value]), '/properties/region/1', value);
+        }
+        assert.equal((await mintWith('attributes', 'a', { viewer: 'Anna  Smith' })).status, 201);
         for (const value of ['a-b', 'Zoë', '東京 (23)', 'anna.smith+eu@example.com', 'a{b}', 'a/b*', -1.5])
           assert.equal((await mintWith('attributes', value)).status, 201, String(value));
       });

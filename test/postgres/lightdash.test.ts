@@ -72,9 +72,13 @@ const attacks: readonly Customer[] = [
   { id: 'ac/**/me', region: 'EMEA' },
   { id: 'o\u2019brien', region: 'EMEA' },
   { id: 'zoe\u0308', region: 'EMEA' },
+  { id: 'acme  inc', region: 'EMEA' },
+  { id: 'acme\u00a0inc', region: 'EMEA' },
+  { id: 'acme\u3000inc', region: 'EMEA' },
+  { id: 'acme', region: 'EMEA ' },
   { id: 'other', region: ["EMEA') OR ('1'='1"] },
 ];
-const victims = ['acme', "o'brien", 'zo\u00eb'];
+const victims = ['acme', 'acme inc', "o'brien", 'zo\u00eb'];
 
 const ordinary = [
   'acme-7',

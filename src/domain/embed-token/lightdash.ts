@@ -133,10 +133,19 @@ const attributeRules: readonly TextRule[] = [
   { pattern: /[\u200b\ufeff]/, detail: 'must not have invisible characters' },
 ];
 
+/**
+ * White space with which the value of one customer can equal that of another: SQL charts of versions of autumn 2025
+ * replace all of it by one space (lightdash/lightdash#17608), and Redshift ignores spaces at the end.
+ */
+const AMBIGUOUS_SPACE = /^\s|\s$|\s\s|[^\S ]/u;
+
 /** Converts to text: attributes are texts. */
 const attributeText: ScalarConversion = (scalar, path) => {
   if (scalar[0] !== '"') return jsonText(scalar);
-  refuseAttribute(decodeString(scalar), path);
+  const text = decodeString(scalar);
+  refuseAttribute(text, path);
+  if (AMBIGUOUS_SPACE.test(text))
+    throw refused(path, 'must have no white space but single spaces between other characters');
   return scalar;
 };
 

@@ -27,6 +27,10 @@ export const escapings: readonly Escaping[] = [
         .replaceAll('\\', '\\\\')
         .replaceAll('\0', ''),
   },
+  {
+    name: 'in SQL charts of autumn 2025, compared by Redshift',
+    escape: (text) => text.replace(/\s+/g, ' ').trimEnd(),
+  },
 ];
 
 /** Returns the condition of a `sql_filter` for a user with these attributes. */
