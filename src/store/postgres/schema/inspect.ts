@@ -161,7 +161,9 @@ class PostgresInspection extends Inspection {
       // The host may be another name of the same server.
       if (other === undefined || other[0] === own[0]) continue;
       const message = `${new URL(url.reveal()).host} accepts changes too, which this server lacks`;
-      findings.push(fatal('server', message, 'stop the former primary: see "Failover" in docs/faults.md'));
+      const remedy =
+        'stop the former primary, or one of two promoted standbys: see "Failover" in docs/faults.md';
+      findings.push(fatal('server', message, remedy));
     }
     return findings;
   }
