@@ -51,7 +51,7 @@ export const responseHeaders = {
   'WWW-Authenticate': {
     description: 'How to authenticate.',
     required: true,
-    schema: { type: 'string', pattern: '^(?:Token|Bearer) ' },
+    schema: { type: 'string', pattern: '^(?:Token|Bearer|Basic) ' },
     example: 'Token realm="user-group-service"',
   },
   'X-User-Group-Id': {

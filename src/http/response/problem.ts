@@ -11,10 +11,13 @@ import { sendProblemPage } from './problem-page.ts';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const REALM = 'realm="user-group-service"';
-/** Only `oauth` has Basic, for which browsers ask for a password; proxies may forward the others to them. */
+/**
+ * Only `oauth` has Basic, for which browsers ask for a password; proxies may forward the others to them. It is the
+ * first, because many clients read only one challenge (RFC 9110 §11.6.1).
+ */
 const CHALLENGES = {
   api: `Token ${REALM}`,
-  oauth: `Token ${REALM}, Bearer ${REALM}, Basic ${REALM}`,
+  oauth: `Basic ${REALM}, Bearer ${REALM}, Token ${REALM}`,
   viewer: `Bearer ${REALM}`,
 };
 /** The errors of an OAuth endpoint, by status (RFC 6749 §5.2, as RFC 7662 §2.3 requires). */
