@@ -37,6 +37,13 @@ describe('The condition of a row-level security rule', () => {
     }
   });
 
+  it('refuses a number that a database reads as a double, and so as another integer', () => {
+    for (const value of ['7.00000000000000000001', '0.99999999999999999999', '9007199254740993.0'])
+      assert.throws(() => clause(value, { type: 'number' }), /round to an integer/, value);
+    for (const value of ['7.0', '7.50', '0.33333333333333333333', '12345678901234567890'])
+      assert.equal(clause(value, { type: 'number' }), `customer = ${value}`);
+  });
+
   it('writes a quote or a backslash only for a database that is known: Spark reads a doubled quote as none', () => {
     assert.equal(clause("a\\'b"), "customer = 'a\\''b'");
     assert.equal(clause("a\\'b", { escapes: 'backslash' }), "customer = 'a\\\\\\'b'");

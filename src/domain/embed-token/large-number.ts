@@ -43,7 +43,7 @@ function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): st
  * Whether JavaScript reads the number as another one that is an integer, as ids are. A fraction that stays one,
  * such as 0.33333333333333333333, is not refused.
  */
-function isRounded(text: string): boolean {
+export function isRounded(text: string): boolean {
   const value = Number(text);
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return true;
   return Number.isInteger(value) && significantDigits(text) !== significantDigits(String(value));

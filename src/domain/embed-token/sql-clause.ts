@@ -4,6 +4,7 @@
 import { JsonArray, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { refused, type ValuePath } from './embed-token-type.ts';
+import { isRounded } from './large-number.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
 export const columnTypes = ['text', 'number'] as const;
@@ -73,8 +74,12 @@ function sqlLiteral({ type, escapes }: ClauseColumn, value: JsonText, path: Valu
 }
 
 function numberLiteral(text: string, path: ValuePath): string {
-  if (NUMBER.test(text)) return text;
-  throw refused(path, 'must be a number without an exponent, for a column of the type number');
+  if (!NUMBER.test(text))
+    throw refused(path, 'must be a number without an exponent, for a column of the type number');
+  // SQLite and BigQuery read a number with a decimal point as a double, which can equal an integer.
+  if (text.includes('.') && isRounded(text))
+    throw refused(path, 'must not have a fraction that a database could round to an integer');
+  return text;
 }
 
 /**
