@@ -117,7 +117,7 @@ export function requestContext(
 }
 
 /** Assigns the context to the authenticated tenant, unknown before the first request with an API token. */
-function ofTenant(context: Context, tenant: number): Context {
+export function ofTenant(context: Context, tenant: number): Context {
   const { cpu, store } = context;
   return cpu.tenant === tenant
     ? context

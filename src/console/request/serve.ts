@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../../domain/token.ts';
-import { acceptCaller, isLateBody, requestContext } from '../../http/endpoint.ts';
+import { acceptCaller, isLateBody, ofTenant, requestContext } from '../../http/endpoint.ts';
 import { httpStatus, isUnavailable, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
 import { CursorOfAnotherList } from '../../operations/list-cursor.ts';
@@ -84,8 +84,7 @@ async function findSignedIn(
     const caller = await authenticate(guessed, digest);
     prefetcher.confirm(digest, caller);
     acceptCaller(caller, limit, request, reply);
-    const bounded = requestContext(context, request, caller.workspaceId);
-    return await frames.add(bounded, request, { caller, session });
+    return await frames.add(ofTenant(guessed, caller.workspaceId), request, { caller, session });
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
     prefetcher.forget(digest);
