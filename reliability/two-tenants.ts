@@ -220,16 +220,24 @@ class Victim implements AsyncDisposable {
       victim,
       url,
       apiToken,
+      await tenant.signIn(),
       groups.map((group, index) => ({ ...group, rotatedId: rotated[index]!.id })),
     );
   }
 
-  private constructor(victim: ChildProcess, url: string, apiToken: string, groups: readonly KnownGroup[]) {
+  private constructor(
+    victim: ChildProcess,
+    url: string,
+    apiToken: string,
+    cookie: string,
+    groups: readonly KnownGroup[],
+  ) {
     this.#process = victim;
     const offer = { perSecond: CALLS_PER_SECOND };
     this.#load = {
       url,
       apiToken,
+      cookie,
       groups,
       maxConnections: MAX_CONNECTIONS,
       warmUpSeconds: 0,

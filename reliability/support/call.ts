@@ -8,6 +8,8 @@ export interface CallTarget {
   prefix: string;
   /** Existing groups, for calls that need one. */
   groups?: readonly KnownGroup[];
+  /** Cookie of a session, for pages of the console. */
+  cookie?: string;
 }
 
 export interface KnownGroup {
@@ -39,6 +41,11 @@ export const calls = {
     apiCall(target, 'POST', `/v1/user-groups/${groupAt(target, index).rotatedId}/rotate`, '{}'),
   list: (target) => apiCall(target, 'GET', '/v1/user-groups?limit=20'),
   events: (target) => apiCall(target, 'GET', '/v1/events?limit=20'),
+  health: () => requestBytes({ method: 'GET', path: '/healthz' }),
+  page: (target, _newId, index) => {
+    const path = `/console/user-groups/${groupAt(target, index).id}`;
+    return requestBytes({ method: 'GET', path, headers: [`Cookie: ${target.cookie}`] });
+  },
 } as const satisfies Record<string, BuildCall>;
 
 export type CallName = keyof typeof calls;

@@ -33,6 +33,20 @@ export class Tenant {
     return json;
   }
 
+  /** Returns the cookie of a new session of the console. */
+  async signIn(): Promise<string> {
+    const signIn = {
+      method: 'POST',
+      path: '/console/sign-in',
+      body: `api_token=${this.apiToken}`,
+      headers: { origin: this.url, 'content-type': 'application/x-www-form-urlencoded' },
+    };
+    let response: TestResponse;
+    do response = await send(this.url, signIn);
+    while (response.status === 503);
+    return response.headers['set-cookie']![0]!.split(';', 1)[0]!;
+  }
+
   /** Stores as many of the documents as the limits of the service allow. */
   async putAllowed(paths: readonly string[], bodyOf: (index: number) => unknown): Promise<void> {
     await mapConcurrently(paths, async (path, index) => {

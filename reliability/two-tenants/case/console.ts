@@ -2,8 +2,8 @@
 
 import { MAX_KEPT_CHARACTERS } from '../../../src/console/request/interrupted-form.ts';
 import { EXPORT_PATH } from '../../../src/console/user-group/export.ts';
-import { send } from '../../../test/support/http.ts';
 import { requestBytes } from '../../support/connection.ts';
+import type { Flow } from '../flow.ts';
 import type { HostileCase } from '../hostile-case.ts';
 import type { Tenant } from '../tenant.ts';
 
@@ -22,14 +22,12 @@ function post(path: string, body: string): Uint8Array {
   });
 }
 
-async function cookieOf({ url, apiToken }: Tenant): Promise<string> {
-  const { headers } = await send(url, {
-    method: 'POST',
-    path: '/console/sign-in',
-    body: `api_token=${apiToken}`,
-    headers: { origin: url, 'content-type': FORM },
-  });
-  return headers['set-cookie']![0]!.split(';', 1)[0]!;
+/** Returns the request for the page of a group. */
+async function opening(tenant: Tenant, headers: readonly string[] = []): Promise<Flow['request']> {
+  const path = '/console/user-groups/group-0';
+  const cookie = `Cookie: ${await tenant.signIn()}`;
+  const request = requestBytes({ method: 'GET', path, headers: [cookie, ...headers] });
+  return () => request;
 }
 
 export const consoleCases: readonly HostileCase[] = [
@@ -38,7 +36,7 @@ export const consoleCases: readonly HostileCase[] = [
     prepare: async (attacker) => {
       await attacker.storeGroups(GROUPS);
       const path = '/console/user-groups?search=nothing';
-      const headers = [`Cookie: ${await cookieOf(attacker)}`];
+      const headers = [`Cookie: ${await attacker.signIn()}`];
       const request = requestBytes({ method: 'GET', path, headers });
       return [{ connections: CONNECTIONS, request: () => request }];
     },
@@ -49,7 +47,7 @@ export const consoleCases: readonly HostileCase[] = [
     otherCalls: ['list', 'events'],
     prepare: async (attacker) => {
       await attacker.storeGroups(2_000, () => ({ properties: { text: 'x'.repeat(20_000) } }));
-      const headers = [`Cookie: ${await cookieOf(attacker)}`];
+      const headers = [`Cookie: ${await attacker.signIn()}`];
       const request = requestBytes({ method: 'GET', path: EXPORT_PATH, headers });
       return [{ connections: CONNECTIONS, request: () => request }];
     },
@@ -59,6 +57,23 @@ export const consoleCases: readonly HostileCase[] = [
     prepare: ({ apiToken }) => {
       const request = post('/console/sign-in', `api_token=${apiToken}`);
       return [{ connections: CONNECTIONS, request: () => request }];
+    },
+  },
+  {
+    // Pages as large as that of a group can be, compressed.
+    name: 'console-pages-large',
+    otherCalls: ['page', 'page'],
+    prepare: async (attacker) => {
+      await attacker.storeGroups(1, () => ({ properties: { text: '<'.repeat(65_000) } }));
+      return [{ connections: 600, request: await opening(attacker, ['Accept-Encoding: gzip']) }];
+    },
+  },
+  {
+    name: 'console-pages-small',
+    otherCalls: ['page', 'page'],
+    prepare: async (attacker) => {
+      await attacker.storeGroups(1);
+      return [{ connections: 256, request: await opening(attacker) }];
     },
   },
   ...Object.entries({

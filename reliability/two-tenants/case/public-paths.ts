@@ -43,12 +43,23 @@ function get(path: string): Uint8Array {
   return requestBytes({ method: 'GET', path });
 }
 
-export const publicCases: readonly HostileCase[] = Object.entries(paths).flatMap(([name, requestOf]) =>
-  [4, 16].map((connections) => ({
-    name: `public-${name}-${connections}`,
+export const publicCases: readonly HostileCase[] = [
+  ...Object.entries(paths).flatMap(([name, requestOf]) =>
+    [4, 16].map((connections) => ({
+      name: `public-${name}-${connections}`,
+      prepare: async (attacker: Tenant) => {
+        const request = await requestOf(attacker);
+        return [{ connections, request: () => request }];
+      },
+    })),
+  ),
+  {
+    // The other tenant opens pages too, and its supervisor checks the process.
+    name: 'public-invalid-token-many-connections',
+    otherCalls: ['page', 'health'],
     prepare: async (attacker) => {
-      const request = await requestOf(attacker);
-      return [{ connections, request: () => request }];
+      const request = await paths['invalid-token']!(attacker);
+      return [{ connections: 1_500, request: () => request }];
     },
-  })),
-);
+  },
+];
