@@ -46,8 +46,7 @@ it('A statement executed twice concurrently on a connection where it is not prep
   withPool(async (pool) => {
     const statement = { name: 'double', sql: 'select $1::integer * 2' };
     const rows = await pool.transaction(
-      (session) =>
-        session.pipelined(() => Promise.all([session.query(statement, [1]), session.query(statement, [2])])),
+      (session) => session.pipelined(() => [session.query(statement, [1]), session.query(statement, [2])]),
       true,
     );
     assert.deepEqual(rows, [[[2]], [[4]]]);
@@ -102,12 +101,10 @@ it('Queries of nested pipelines are sent in one pipeline, and later queries in a
     await pool.run(async (session) => {
       await session.query(double, [0]);
       proxy.onClientData = (bytes) => sent.push(bytes);
-      await session.pipelined(() =>
-        Promise.all([
-          session.pipelined(() => Promise.all([session.query(double, [1]), session.query(double, [2])])),
-          session.query(double, [3]),
-        ]),
-      );
+      await session.pipelined(() => [
+        session.pipelined(() => [session.query(double, [1]), session.query(double, [2])]),
+        session.query(double, [3]),
+      ]);
       await session.query(double, [4]);
     });
     assert.equal(typesOf(Buffer.concat(sent)), 'BEBEBESBES');

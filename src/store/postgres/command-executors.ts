@@ -158,7 +158,7 @@ export async function runCommands(
       const locksFirst = part === 0 && (parts.length > 1 || session.isContended);
       const [ofPlaces] = await session.pipelined(() => {
         const locking = locksFirst && lock?.(session, commands);
-        return Promise.all([execute(session, ofPart, transaction), locking]);
+        return [execute(session, ofPart, transaction), locking];
       });
       scatter(results, places, ofPlaces);
     }

@@ -170,6 +170,6 @@ async function change(
 ): Promise<number> {
   const step = randomInt(1, MAX_STEP);
   const all = [...changes, [INCREMENT, [...TENANT.cells(tenant), step]] as const];
-  await session.pipelined(() => Promise.all(all.map((each) => session.query(...each))));
+  await session.pipelined(() => all.map((each) => session.query(...each)));
   return step;
 }

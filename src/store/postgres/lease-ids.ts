@@ -21,12 +21,10 @@ export const leaseIds: CommandBatchExecutor<'leaseIds'> = async (session, comman
   for (const { sequence, count } of commands) counts.set(sequence, (counts.get(sequence) ?? 0) + count);
   const sequences = [...counts.keys()].sort();
   const lease = randomUUID();
-  const [rows] = await session.pipelined(() =>
-    Promise.all([
-      session.query(LEASE, [sequences, sequences.map((sequence) => counts.get(sequence))]),
-      session.query(NAME, [lease]),
-    ]),
-  );
+  const [rows] = await session.pipelined(() => [
+    session.query(LEASE, [sequences, sequences.map((sequence) => counts.get(sequence))]),
+    session.query(NAME, [lease]),
+  ]);
   const next = new Map(rows as [IdSequence, number][]);
   return commands.map(({ sequence, count }) => {
     const first = next.get(sequence)!;

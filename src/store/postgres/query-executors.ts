@@ -67,7 +67,7 @@ export async function runQueries(pool: ConnectionPool, queries: readonly Query[]
     scatter(results, places, await execute(session, ofKind));
   };
   await pool.run((session) =>
-    session.pipelined(() => Promise.all(kinds.map(([kind, places]) => runKind(session, kind, places)))),
+    session.pipelined(() => kinds.map(([kind, places]) => runKind(session, kind, places))),
   );
   return results;
 }

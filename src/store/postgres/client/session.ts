@@ -14,6 +14,8 @@ interface PendingQuery extends PendingStatement {
   reject: (error: unknown) => void;
 }
 
+type AwaitedAll<Results> = { -readonly [Index in keyof Results]: Awaited<Results[Index]> };
+
 type SessionState = Pick<Session, 'isRepetition' | 'isContended' | 'isDistributed' | 'eventQuota'>;
 
 export class Session {
@@ -58,13 +60,13 @@ export class Session {
   }
 
   /**
-   * Runs `work` and sends the queries that it makes before its first `await` in one pipeline, in their order. Outside
-   * a transaction they are one transaction. Nested calls join the outer pipeline.
+   * Sends the queries that `start` makes before it returns in one pipeline, in their order, and waits for all that it
+   * started. Outside a transaction they are one transaction. Nested calls join the outer pipeline.
    */
-  pipelined<Result>(work: () => Promise<Result>): Promise<Result> {
+  pipelined<Results extends readonly unknown[] | []>(start: () => Results): Promise<AwaitedAll<Results>> {
     this.#collecting++;
     try {
-      return work();
+      return Promise.all(start());
     } finally {
       this.#collecting--;
       this.#flush();

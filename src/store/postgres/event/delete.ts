@@ -75,13 +75,11 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
   const last = Math.max(...old.map(({ position }) => position));
   // A kept event may precede a deleted one: positions are not in the order of the clocks.
   const kept = found.find((event) => !old.includes(event));
-  const [, deleted] = await session.pipelined(() =>
-    Promise.all([
-      session.query(RAISE_FLOOR, [last]),
-      session.query(DELETE, toArrays(EVENT_KEY, old)),
-      session.query(DELETE_RENAMES, [...TENANT.cells(tenant), kept === undefined ? last : kept.position - 1]),
-    ]),
-  );
+  const [, deleted] = await session.pipelined(() => [
+    session.query(RAISE_FLOOR, [last]),
+    session.query(DELETE, toArrays(EVENT_KEY, old)),
+    session.query(DELETE_RENAMES, [...TENANT.cells(tenant), kept === undefined ? last : kept.position - 1]),
+  ]);
   // With `now`, the next batch looks at the events that this one has kept again.
   const next = now === undefined && { next: [last] };
   return { deleted: deleted.length, hasMore: old.length === limit, ...next };

@@ -106,9 +106,10 @@ const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
 /** Returns the position before which no further event will be committed. */
 async function horizon(session: Session): Promise<number> {
   // In this order, and not in one statement: a higher base is only set while no process writes.
-  const [[transaction], [base]] = await session.pipelined(() =>
-    Promise.all([session.query(session.isDistributed ? HORIZON_ON_CITUS : HORIZON), session.query(BASE)]),
-  );
+  const [[transaction], [base]] = await session.pipelined(() => [
+    session.query(session.isDistributed ? HORIZON_ON_CITUS : HORIZON),
+    session.query(BASE),
+  ]);
   return ((base![0] as number) + (transaction![0] as number)) * POSITIONS;
 }
 

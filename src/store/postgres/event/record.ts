@@ -221,15 +221,13 @@ async function recordDeliveries(session: Session, recordings: readonly { event: 
 
 /** Returns a position after all events of these user groups, whose rows must be locked. */
 export async function nextPositionOfAll(session: Session, keys: readonly UserGroupKey[]): Promise<number> {
-  const [transaction, base, ...last] = await session.pipelined(() =>
-    Promise.all([
-      session.query(CURRENT_TRANSACTION),
-      session.query(BASE),
-      ...keys.flatMap((key) =>
-        [LAST_POSITION, LAST_RENAME].map((statement) => session.query(statement, USER_GROUP_KEY.cells(key))),
-      ),
-    ]),
-  );
+  const [transaction, base, ...last] = await session.pipelined(() => [
+    session.query(CURRENT_TRANSACTION),
+    session.query(BASE),
+    ...keys.flatMap((key) =>
+      [LAST_POSITION, LAST_RENAME].map((statement) => session.query(statement, USER_GROUP_KEY.cells(key))),
+    ),
+  ]);
   const positions = last.map(([row]) => (row![0] as number | null) ?? 0);
   return Math.max(firstPosition(transaction, base), ...positions.map((position) => position + 1));
 }
@@ -242,14 +240,12 @@ async function nextPositions(
     EVENT_TARGET,
     recordings.map(({ event }) => event),
   );
-  const [transaction, base, last, renamed] = await session.pipelined(() =>
-    Promise.all([
-      session.query(CURRENT_TRANSACTION),
-      session.query(BASE),
-      session.query(LAST_POSITIONS, sent),
-      session.query(LAST_RENAMES, sent),
-    ]),
-  );
+  const [transaction, base, last, renamed] = await session.pipelined(() => [
+    session.query(CURRENT_TRANSACTION),
+    session.query(BASE),
+    session.query(LAST_POSITIONS, sent),
+    session.query(LAST_RENAMES, sent),
+  ]);
   const positions = recordings.map(() => firstPosition(transaction, base));
   for (const [ordinal, position] of [...last, ...renamed] as [number, number][])
     positions[ordinal - 1] = Math.max(positions[ordinal - 1]!, position + 1);
@@ -272,12 +268,10 @@ export async function recordAt(
   const deliveries = plannedDeliveries(
     recordings.map((each, index) => ({ ...each, position: positions[index]! })),
   );
-  await session.pipelined(() =>
-    Promise.all([
-      session.query(INSERT_AT, toArrays(EVENT, events)),
-      deliveries.length > 0 && session.query(INSERT_DELIVERIES_AT, toArrays(PLACED_DELIVERY, deliveries)),
-    ]),
-  );
+  await session.pipelined(() => [
+    session.query(INSERT_AT, toArrays(EVENT, events)),
+    deliveries.length > 0 && session.query(INSERT_DELIVERIES_AT, toArrays(PLACED_DELIVERY, deliveries)),
+  ]);
 }
 
 function plannedDeliveries<Recorded extends { event: NewEvent }>(

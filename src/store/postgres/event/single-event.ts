@@ -40,12 +40,10 @@ export async function lockTargets(
     .filter(({ target }) => target.type === 'user_group')
     .map(({ target, ...event }) => ({ key: { ...event, providedId: target.id } }));
   const others = events.filter(({ target }) => target.type !== 'user_group');
-  await session.pipelined(() =>
-    Promise.all([
-      keys.length > 0 && lockUserGroups(session, keys),
-      ...others.toSorted(byTenant).map((event) => lockEnvironment(session, event)),
-    ]),
-  );
+  await session.pipelined(() => [
+    keys.length > 0 && lockUserGroups(session, keys),
+    ...others.toSorted(byTenant).map((event) => lockEnvironment(session, event)),
+  ]);
 }
 
 /** Runs in a transaction. */

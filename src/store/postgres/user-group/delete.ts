@@ -60,28 +60,26 @@ async function deleteOrExplain(
   const deleted = DELETED.readAll(rows);
   for (const key of deleted) results.set(keyToString(key), 'deleted');
   const eraseAfter = new Map(commands.map(({ key, eraseAfter }) => [keyToString(key), eraseAfter]));
-  await session.pipelined(() =>
-    Promise.all([
-      forgetImportedTokens(
-        session,
-        deleted.flatMap(heldImportedTokens).map(({ digest }) => digest),
-      ),
-      eraseLastChanges(
-        session,
-        deleted.map((key) => ({
-          ...key,
-          target: { type: 'user_group', id: key.providedId },
-          eraseAfter: eraseAfter.get(keyToString(key))!,
-        })),
-      ),
-      record(
-        session,
-        commands
-          .filter(({ key }) => results.get(keyToString(key)) === 'deleted')
-          .map(({ event }) => ({ event })),
-      ),
-    ]),
-  );
+  await session.pipelined(() => [
+    forgetImportedTokens(
+      session,
+      deleted.flatMap(heldImportedTokens).map(({ digest }) => digest),
+    ),
+    eraseLastChanges(
+      session,
+      deleted.map((key) => ({
+        ...key,
+        target: { type: 'user_group', id: key.providedId },
+        eraseAfter: eraseAfter.get(keyToString(key))!,
+      })),
+    ),
+    record(
+      session,
+      commands
+        .filter(({ key }) => results.get(keyToString(key)) === 'deleted')
+        .map(({ event }) => ({ event })),
+    ),
+  ]);
   return explainUnapplied(session, commands, results, reasonNotDeleted);
 }
 

@@ -45,13 +45,11 @@ export function lockRenamed(
 /** Runs in a transaction. */
 export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (session, command, transaction) => {
   const { key, to, config } = command;
-  const [, [stored, holder]] = await session.pipelined(() =>
-    Promise.all([
-      // From here on, no change of either group is running.
-      lockRenamed(session, [command]),
-      findByKey(session, [{ key }, { key: to }]),
-    ]),
-  );
+  const [, [stored, holder]] = await session.pipelined(() => [
+    // From here on, no change of either group is running.
+    lockRenamed(session, [command]),
+    findByKey(session, [{ key }, { key: to }]),
+  ]);
   if (stored === null || stored === undefined) return 'not_found';
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   if (holder !== null) return 'id_taken';
@@ -65,13 +63,11 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (sessio
 
 async function replace(session: Session, stored: UserGroup, renamed: UserGroup): Promise<void> {
   // The order of a rotation: the group, then its tokens.
-  const [, , placed] = await session.pipelined(() =>
-    Promise.all([
-      session.query(TAKE, USER_GROUP_KEY.cells(stored)),
-      moveImportedTokens(session, heldImportedTokens(renamed)),
-      session.query(PLACE, toArrays(USER_GROUP, [renamed])),
-    ]),
-  );
+  const [, , placed] = await session.pipelined(() => [
+    session.query(TAKE, USER_GROUP_KEY.cells(stored)),
+    moveImportedTokens(session, heldImportedTokens(renamed)),
+    session.query(PLACE, toArrays(USER_GROUP, [renamed])),
+  ]);
   if (placed.length === 0) throw conflict(new Error('concurrent creation of a user group'));
 }
 
@@ -84,12 +80,10 @@ async function recordRename(
   if (event === undefined) return;
   const position = await nextPositionOfAll(session, [key, to]);
   const changes = renameChanges(key.providedId, to.providedId);
-  await session.pipelined(() =>
-    Promise.all([
-      recordAt(session, [{ event, version, changes }], [position]),
-      addRenames(session, renamesAt({ key, to }, { position, eventId: event.eventId, teamId })),
-    ]),
-  );
+  await session.pipelined(() => [
+    recordAt(session, [{ event, version, changes }], [position]),
+    addRenames(session, renamesAt({ key, to }, { position, eventId: event.eventId, teamId })),
+  ]);
 }
 
 async function addRenames(session: Session, renames: readonly Rename[]): Promise<void> {

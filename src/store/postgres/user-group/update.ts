@@ -78,9 +78,10 @@ async function update(
   results: Map<string, Result>,
   { locked, recordings }: Transaction,
 ): Promise<UserGroupUpdate[]> {
-  const [before, rows] = await session.pipelined(() =>
-    Promise.all([findByKey(session, commands), session.query(UPDATE, toArrays(SENT, commands))]),
-  );
+  const [before, rows] = await session.pipelined(() => [
+    findByKey(session, commands),
+    session.query(UPDATE, toArrays(SENT, commands)),
+  ]);
   const updated = new Map(toUserGroups(rows).map((group) => [keyToString(group), group]));
   return commands.filter((command, index) => {
     const key = keyToString(command.key);

@@ -135,12 +135,10 @@ export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
   session,
   { endpoint, due: { from, to }, until, limit },
 ) => {
-  const [rows, since] = await session.pipelined(() =>
-    Promise.all([
-      session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), from, to, limit]),
-      session.read(failingSince(endpoint)),
-    ]),
-  );
+  const [rows, since] = await session.pipelined(() => [
+    session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), from, to, limit]),
+    session.read(failingSince(endpoint)),
+  ]);
   const due = DELIVERY.readAll(rows);
   if (due.length === 0) return { deliveries: [], failingSince: since };
   const claimed = await session.query(CLAIM, [...toArrays(DUE, due.toSorted(byKey)), until]);
