@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { launchBrowser, skipsBrowser } from '../test/support/browser.ts';
 import { elementsOf } from '../test/support/html.ts';
 import { send } from '../test/support/http.ts';

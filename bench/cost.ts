@@ -1,7 +1,7 @@
 // Compares processor time and instructions per request of two servers in alternating rounds: on a busy
 // machine, they vary less than requests per second, which are printed too.
 
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { instructionsDuring } from './instructions.ts';
 import { median } from './median.ts';
 import { operationOf } from './operation.ts';

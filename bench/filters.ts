@@ -2,7 +2,7 @@
 // reads as many groups as a page may, and one that every group meets reads no more than it returns.
 
 import { join } from 'node:path';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { send } from '../test/support/http.ts';
 import { median } from './median.ts';
 import { seed } from './seed.ts';

@@ -3,7 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { type Operation, operationOf } from './operation.ts';
 import { pgbench, requirePgbench } from './pgbench.ts';
 import { type BenchServer, copyToPostgres, openBenchServer } from './postgres-database.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DatabaseTokenIssuer } from '../reliability/support/token-issuer.ts';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { MAX_KEPT_CHARACTERS } from '../src/console/request/interrupted-form.ts';
 import { sqlite, type TestDatabase } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';

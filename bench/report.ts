@@ -1,7 +1,7 @@
 // Prints the figures as a table with the targets, or all of them as JSON for scripts.
 
 import { arch, cpus, type } from 'node:os';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import type { Figures, MeasureOptions, OperationFigures } from './measure.ts';
 import { median } from './median.ts';
 import { TRANSACTION_EACH_TARGET } from './operation.ts';

@@ -3,7 +3,7 @@
 // list of the large database.
 
 import { join } from 'node:path';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { comparePages } from './list.ts';
 import { operationOf } from './operation.ts';
 import { copyToPostgres, openBenchServer } from './postgres-database.ts';

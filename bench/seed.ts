@@ -3,7 +3,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { progressBar } from '../src/commands/progress.ts';
+import { progressBar } from '../src/commands/terminal/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import { type Caller, operator } from '../src/domain/api-token.ts';

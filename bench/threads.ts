@@ -2,7 +2,7 @@
 // of requests, memory and start time.
 
 import { join } from 'node:path';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { type CostOptions, compareCosts } from './cost.ts';
 import { median } from './median.ts';
 import { copyToPostgres, openBenchServer } from './postgres-database.ts';

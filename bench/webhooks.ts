@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { printTable } from '../src/commands/output.ts';
+import { printTable } from '../src/commands/terminal/output.ts';
 import { send } from '../test/support/http.ts';
 import { processorTime } from './processor-time.ts';
 import { rootPath, ServerProcess } from './server-process.ts';

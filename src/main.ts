@@ -9,8 +9,8 @@ import {
   isOutOfFiles,
   toExitCode,
 } from './commands/exit-code.ts';
-import { addHelpSection, formatItem } from './commands/help-layout.ts';
-import { escapeControls } from './commands/terminal-text.ts';
+import { addHelpSection, formatItem } from './commands/terminal/help-layout.ts';
+import { escapeControls } from './commands/terminal/terminal-text.ts';
 import { redact } from './domain/secret.ts';
 import { readVersion } from './version.ts';
 
@@ -26,7 +26,7 @@ const commands: Record<string, () => Promise<Command>> = {
   'api-token': async () => (await import('./commands/api-token.ts')).apiTokenCommand(),
   workspace: async () => (await import('./commands/workspace.ts')).workspaceCommand(),
   group: async () => (await import('./commands/group.ts')).groupCommand(),
-  config: async () => (await import('./commands/config.ts')).configCommand(),
+  config: async () => (await import('./commands/config/config.ts')).configCommand(),
   webhook: async () => (await import('./commands/webhook.ts')).webhookCommand(),
   event: async () => (await import('./commands/event.ts')).eventCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),
@@ -36,7 +36,7 @@ const commands: Record<string, () => Promise<Command>> = {
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   doctor: async () => (await import('./commands/doctor/doctor.ts')).doctorCommand(),
   copy: async () => (await import('./commands/copy.ts')).copyCommand(),
-  import: async () => (await import('./commands/import.ts')).importCommand(),
+  import: async () => (await import('./commands/import/import.ts')).importCommand(),
   export: async () => (await import('./commands/export.ts')).exportCommand(),
   usage: async () => (await import('./commands/usage.ts')).usageCommand(),
   check: async () => (await import('./commands/check.ts')).checkCommand(),

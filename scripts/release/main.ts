@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { printTable } from '../../src/commands/output.ts';
+import { printTable } from '../../src/commands/terminal/output.ts';
 import { debianPackages } from './debian.ts';
 import { refuseStale } from './dependency.ts';
 import { descriptions } from './description.ts';

@@ -20,16 +20,15 @@ import type { EventContext } from '../operations/event/event.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { ApiTokenRow } from '../store/port.ts';
 import { commandContext } from './command-context.ts';
+import { DataError, NotFound } from './exit-code.ts';
 import {
   addDatabaseOptions,
   type DatabaseOptions,
   jsonOption,
   withDatabase,
   withExistingDatabase,
-} from './database-option.ts';
-import { parseDuration, parseGracePeriod } from './duration.ts';
-import { DataError, NotFound } from './exit-code.ts';
-import { printList, printResult } from './output.ts';
+} from './option/database-option.ts';
+import { parseDuration, parseGracePeriod } from './option/duration.ts';
 import {
   createWorkspaceOption,
   environmentOption,
@@ -37,7 +36,8 @@ import {
   parseName,
   refuseUnknownWorkspace,
   workspaceOption,
-} from './workspace-option.ts';
+} from './option/workspace-option.ts';
+import { printList, printResult } from './terminal/output.ts';
 
 type CreateOptions = DatabaseOptions &
   NewWorkspaceOptions &

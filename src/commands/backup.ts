@@ -1,9 +1,14 @@
 import { Command } from 'commander';
 import { loadSqlite } from '../database.ts';
-import { addDatabaseOptions, type DatabaseOptions, loadConfig, requireDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { counted, printResult } from './output.ts';
-import { progressBar } from './progress.ts';
+import {
+  addDatabaseOptions,
+  type DatabaseOptions,
+  loadConfig,
+  requireDatabase,
+} from './option/database-option.ts';
+import { counted, printResult } from './terminal/output.ts';
+import { progressBar } from './terminal/progress.ts';
 
 export function backupCommand(): Command {
   const command = new Command('backup')

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { checkUserGroups } from '../operations/user-group/check.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
-import { databaseOption } from './database-option.ts';
 import { DataError } from './exit-code.ts';
-import { counted, printResult } from './output.ts';
-import { progressBar } from './progress.ts';
-import { singleLine } from './terminal-text.ts';
-import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './workspace-option.ts';
+import { databaseOption } from './option/database-option.ts';
+import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './option/workspace-option.ts';
+import { counted, printResult } from './terminal/output.ts';
+import { progressBar } from './terminal/progress.ts';
+import { singleLine } from './terminal/terminal-text.ts';
 
 /** Number of user groups between garbage collections. */
 const COLLECT_EVERY = 50_000;

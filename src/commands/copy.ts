@@ -4,10 +4,10 @@ import { type Config, type DatabaseUrl, readConfig, readSetting, settings, varia
 import { type CommandDatabase, openExclusively } from '../database.ts';
 import { keyFilePath, loadKeyRing } from '../key-ring-source.ts';
 import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/database/copy.ts';
-import { jsonOption, refuseNewerVersion, requireDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { printJson, printTable } from './output.ts';
-import { type ProgressBar, progressBar } from './progress.ts';
+import { jsonOption, refuseNewerVersion, requireDatabase } from './option/database-option.ts';
+import { printJson, printTable } from './terminal/output.ts';
+import { type ProgressBar, progressBar } from './terminal/progress.ts';
 
 interface CopyOptions {
   from?: string;

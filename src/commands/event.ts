@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { DAY_MS, timestamp } from '../domain/instant.ts';
 import { type Purged, purgeEvents } from '../operations/event/purge.ts';
-import { confirmByTyping } from './confirm.ts';
-import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
-import { parseDuration } from './duration.ts';
-import { counted, printResult } from './output.ts';
-import { progressBar } from './progress.ts';
+import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './option/database-option.ts';
+import { parseDuration } from './option/duration.ts';
+import { confirmByTyping } from './terminal/confirm.ts';
+import { counted, printResult } from './terminal/output.ts';
+import { progressBar } from './terminal/progress.ts';
 
 /** Pause between batches, so that callers of the service hardly notice. */
 const PAUSE_MS = 5;

@@ -3,13 +3,13 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
-import { addDatabaseOptions } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { isCsvName } from './ndjson.ts';
-import { counted, printResult } from './output.ts';
-import { progressBar } from './progress.ts';
-import { escapeControls } from './terminal-text.ts';
-import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './workspace-option.ts';
+import { addDatabaseOptions } from './option/database-option.ts';
+import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './option/workspace-option.ts';
+import { counted, printResult } from './terminal/output.ts';
+import { progressBar } from './terminal/progress.ts';
+import { escapeControls } from './terminal/terminal-text.ts';
 
 type ExportOptions = PlaceOptions & { withTokens?: boolean };
 

@@ -31,11 +31,11 @@ import { resumeUserGroup, suspendUserGroup } from '../operations/user-group/susp
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
-import { confirmByTyping } from './confirm.ts';
-import { parseGracePeriod } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { printJson, printList, printResult, printTable } from './output.ts';
-import { addPlaceOptions, atPlace, type Place, type PlaceOptions } from './workspace-option.ts';
+import { parseGracePeriod } from './option/duration.ts';
+import { addPlaceOptions, atPlace, type Place, type PlaceOptions } from './option/workspace-option.ts';
+import { confirmByTyping } from './terminal/confirm.ts';
+import { printJson, printList, printResult, printTable } from './terminal/output.ts';
 
 const LIST_PAGE = 1_000;
 

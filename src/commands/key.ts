@@ -19,9 +19,9 @@ import {
   refuseNewerVersion,
   requireDatabase,
   withExistingDatabase,
-} from './database-option.ts';
-import { printList, printResult } from './output.ts';
-import { progressBar } from './progress.ts';
+} from './option/database-option.ts';
+import { printList, printResult } from './terminal/output.ts';
+import { progressBar } from './terminal/progress.ts';
 
 export function keyCommand(): Command {
   return new Command('key')

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { addDatabaseOptions, type DatabaseOptions, withDatabase } from './database-option.ts';
-import { printResult } from './output.ts';
+import { addDatabaseOptions, type DatabaseOptions, withDatabase } from './option/database-option.ts';
+import { printResult } from './terminal/output.ts';
 
 export function migrateCommand(): Command {
   const command = new Command('migrate')

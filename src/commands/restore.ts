@@ -4,10 +4,10 @@ import { loadSqlite } from '../database.ts';
 import { readKeyRing } from '../key-ring-source.ts';
 import { decryptSample } from '../operations/database/decrypt-sample.ts';
 import type { Inspection } from '../store/inspection.ts';
-import { addDatabaseOptions, type DatabaseOptions, isMissing, loadConfig } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { counted, printResult } from './output.ts';
-import { progressBar } from './progress.ts';
+import { addDatabaseOptions, type DatabaseOptions, isMissing, loadConfig } from './option/database-option.ts';
+import { counted, printResult } from './terminal/output.ts';
+import { progressBar } from './terminal/progress.ts';
 
 const TOKENS_PER_KEY = 100;
 const MEGABYTE = 1_000_000;

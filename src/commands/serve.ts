@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import type { App } from '../app.ts';
 import { allSettings, type Flags, readConfig, variableText } from '../config.ts';
 import { createLog } from '../log.ts';
-import { addHelpSection } from './help-layout.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
+import { addHelpSection } from './terminal/help-layout.ts';
 
 export function serveCommand(): Command {
   const command = new Command('serve')

@@ -3,8 +3,8 @@ import type { Config } from '../config.ts';
 import { issuerUrl, publishedKeys, signingKeyMembers } from '../domain/signing-key/key-set.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
-import { printJson, printTable } from './output.ts';
-import { addPlaceOptions, atPlace, type PlaceOptions } from './workspace-option.ts';
+import { addPlaceOptions, atPlace, type PlaceOptions } from './option/workspace-option.ts';
+import { printJson, printTable } from './terminal/output.ts';
 
 export function signingKeyCommand(): Command {
   return new Command('signing-key')

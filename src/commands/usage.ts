@@ -11,10 +11,10 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { UsageError } from './exit-code.ts';
+import { addTargetOptions, selectTarget, type TargetOptions } from './option/target-option.ts';
+import { atPlace } from './option/workspace-option.ts';
 import { ServiceClient } from './service-client.ts';
 import type { ServiceObject } from './service-object.ts';
-import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
-import { atPlace } from './workspace-option.ts';
 
 type ExportOptions = TargetOptions & {
   from?: Day;

@@ -10,11 +10,11 @@ import { workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { EndpointHealth, Workspace } from '../store/port.ts';
 import { commandContext } from './command-context.ts';
-import { confirmByTyping } from './confirm.ts';
-import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { printList, printResult } from './output.ts';
-import { existingWorkspace, parseName } from './workspace-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './option/database-option.ts';
+import { existingWorkspace, parseName } from './option/workspace-option.ts';
+import { confirmByTyping } from './terminal/confirm.ts';
+import { printList, printResult } from './terminal/output.ts';
 
 /** Pending deliveries are counted up to this number: a receiver that is down may have millions. */
 const MAX_PENDING = 10_000;

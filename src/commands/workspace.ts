@@ -3,16 +3,16 @@ import { timestamp } from '../domain/instant.ts';
 import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
+import { DataError, UsageError } from './exit-code.ts';
 import {
   addDatabaseOptions,
   type DatabaseOptions,
   refuseNewerVersion,
   withExistingDatabase,
-} from './database-option.ts';
-import { DataError, UsageError } from './exit-code.ts';
-import { printList, printResult } from './output.ts';
-import { progressBar } from './progress.ts';
-import { parseName, unknownWorkspace } from './workspace-option.ts';
+} from './option/database-option.ts';
+import { parseName, unknownWorkspace } from './option/workspace-option.ts';
+import { printList, printResult } from './terminal/output.ts';
+import { progressBar } from './terminal/progress.ts';
 
 export function workspaceCommand(): Command {
   return new Command('workspace')

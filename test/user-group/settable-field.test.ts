@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { csvBatches } from '../../src/commands/csv.ts';
+import { csvBatches } from '../../src/commands/import/csv.ts';
 import { limits } from '../../src/domain/field.ts';
 import { type SettableFields, settableFields } from '../../src/domain/user-group/user-group.ts';
 import { userGroupBody } from '../../src/domain/user-group/user-group-body.ts';

@@ -8,7 +8,7 @@ import { isKeyFilePending, keyFilePath, readKeyRing } from '../../key-ring-sourc
 import { BOOTSTRAP_REMEDY, whyUnusable } from '../../operations/api-token/bootstrap.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
-import { counted } from '../output.ts';
+import { counted } from '../terminal/output.ts';
 import {
   attempt,
   type Check,

@@ -9,11 +9,11 @@ import {
 } from '../../config.ts';
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
 import { DataError, explainFileError, UsageError } from '../exit-code.ts';
-import { printJson } from '../output.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../option/database-option.ts';
 import { parseServiceUrl } from '../service-client.ts';
-import { escapeControls } from '../terminal-text.ts';
+import { printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/terminal-text.ts';
 import { type Check, type CheckResult, failed, ok } from './check.ts';
 import { checkDatabase } from './database-checks.ts';
 import { readEnvironmentFile } from './environment-file.ts';

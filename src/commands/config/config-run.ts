@@ -2,19 +2,19 @@
 
 import { styleText } from 'node:util';
 import { createTwoFilesPatch } from 'diff';
-import { pathInConfig } from '../domain/config/config.ts';
-import { type ConfigChange, type ConfigPlan, planTexts } from '../domain/config/config-plan.ts';
-import { objectText } from '../domain/json/json-tree.ts';
-import { prettyJson } from '../domain/json/pretty-json.ts';
-import type { JsonText } from '../domain/json/strict-json.ts';
-import { refuseExistingFile } from '../system/atomic-file.ts';
+import { pathInConfig } from '../../domain/config/config.ts';
+import { type ConfigChange, type ConfigPlan, planTexts } from '../../domain/config/config-plan.ts';
+import { objectText } from '../../domain/json/json-tree.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { refuseExistingFile } from '../../system/atomic-file.ts';
+import { writeOutput } from '../create-file.ts';
+import { ChangesPlanned } from '../exit-code.ts';
+import type { TargetOptions } from '../option/target-option.ts';
+import { counted, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/terminal-text.ts';
 import { readConfigFile, toYaml } from './config-file.ts';
 import { withConfigTarget } from './config-target.ts';
-import { writeOutput } from './create-file.ts';
-import { ChangesPlanned } from './exit-code.ts';
-import { counted, printJson } from './output.ts';
-import type { TargetOptions } from './target-option.ts';
-import { escapeControls } from './terminal-text.ts';
 
 export type ExportOptions = TargetOptions & { format?: 'yaml' | 'json' };
 export type ApplyOptions = TargetOptions & { prune?: boolean };

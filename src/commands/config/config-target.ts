@@ -1,27 +1,27 @@
 // Target of the config commands: a database, or a running service.
 
-import { configBody, sectionNames } from '../domain/config/config.ts';
+import { configBody, sectionNames } from '../../domain/config/config.ts';
 import {
   type ConfigChange,
   type ConfigPlan,
   changeActions,
   type KeptEntry,
-} from '../domain/config/config-plan.ts';
-import { jsonText, splitMembers, withMember } from '../domain/json/json-tree.ts';
-import type { JsonText } from '../domain/json/strict-json.ts';
-import { applyConfig } from '../operations/config/apply.ts';
-import { SEND_LESS } from '../operations/config/plan.ts';
-import { readConfig } from '../operations/config/read.ts';
-import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
-import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
-import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
-import { Problem } from '../problem.ts';
-import { contextWithKeys } from './command-context.ts';
-import { DataError } from './exit-code.ts';
-import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
-import type { ServiceObject } from './service-object.ts';
-import { selectTarget, type TargetOptions } from './target-option.ts';
-import { atPlace, type Place } from './workspace-option.ts';
+} from '../../domain/config/config-plan.ts';
+import { jsonText, splitMembers, withMember } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { applyConfig } from '../../operations/config/apply.ts';
+import { SEND_LESS } from '../../operations/config/plan.ts';
+import { readConfig } from '../../operations/config/read.ts';
+import { atCurrentConfig, EnvironmentConfigs } from '../../operations/document/environment-config.ts';
+import { CpuQueue } from '../../operations/machinery/cpu-queue.ts';
+import { PropertyValidator } from '../../operations/property-schema/validator/validator.ts';
+import { Problem } from '../../problem.ts';
+import { contextWithKeys } from '../command-context.ts';
+import { DataError } from '../exit-code.ts';
+import { selectTarget, type TargetOptions } from '../option/target-option.ts';
+import { atPlace, type Place } from '../option/workspace-option.ts';
+import { MAX_MEMBERS, ServiceClient } from '../service-client.ts';
+import type { ServiceObject } from '../service-object.ts';
 
 const CODES_ABOUT_FILE = [
   'invalid_request',

@@ -1,13 +1,13 @@
 // Reads the rules for mappings and properties of a running service: an import plans with them before it
 // changes anything.
 
-import { Catalogue, type CatalogueDocument } from '../domain/catalogue/catalogue.ts';
-import { mappingMode } from '../domain/mapping-policy/mapping-policy.ts';
-import { type PropertySchema, parsePropertySchema } from '../domain/property-schema/property-schema.ts';
-import { dataSourceText } from '../operations/catalogue/catalogue.ts';
-import type { Rules } from '../operations/user-group/violations.ts';
-import type { ServiceClient } from './service-client.ts';
-import type { ServiceObject } from './service-object.ts';
+import { Catalogue, type CatalogueDocument } from '../../domain/catalogue/catalogue.ts';
+import { mappingMode } from '../../domain/mapping-policy/mapping-policy.ts';
+import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema/property-schema.ts';
+import { dataSourceText } from '../../operations/catalogue/catalogue.ts';
+import type { Rules } from '../../operations/user-group/violations.ts';
+import type { ServiceClient } from '../service-client.ts';
+import type { ServiceObject } from '../service-object.ts';
 
 /** Throws `ServiceRefused`. */
 export async function readRules(client: ServiceClient): Promise<Rules> {

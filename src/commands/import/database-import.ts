@@ -1,20 +1,20 @@
 // Imports into a database.
 
-import type { Config } from '../config.ts';
-import { type CommandDatabase, MAX_BATCH } from '../database.ts';
-import { type Caller, operator } from '../domain/api-token.ts';
-import type { Tenant } from '../domain/tenant.ts';
-import { versionTag } from '../domain/user-group/user-group.ts';
-import type { Context } from '../operations/context.ts';
-import { atCurrentConfig, EnvironmentConfig } from '../operations/document/environment-config.ts';
-import { allUserGroupPages } from '../operations/user-group/export.ts';
-import { ensureWorkspace, findWorkspace } from '../operations/workspace/workspace.ts';
-import { Problem } from '../problem.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
-import type { Workspace } from '../store/port.ts';
-import { contextWithKeys } from './command-context.ts';
+import type { Config } from '../../config.ts';
+import { type CommandDatabase, MAX_BATCH } from '../../database.ts';
+import { type Caller, operator } from '../../domain/api-token.ts';
+import type { Tenant } from '../../domain/tenant.ts';
+import { versionTag } from '../../domain/user-group/user-group.ts';
+import type { Context } from '../../operations/context.ts';
+import { atCurrentConfig, EnvironmentConfig } from '../../operations/document/environment-config.ts';
+import { allUserGroupPages } from '../../operations/user-group/export.ts';
+import { ensureWorkspace, findWorkspace } from '../../operations/workspace/workspace.ts';
+import { Problem } from '../../problem.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { Workspace } from '../../store/port.ts';
+import { contextWithKeys } from '../command-context.ts';
+import type { WorkspaceOptions } from '../option/workspace-option.ts';
 import type { ExistingUserGroup, ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
-import type { WorkspaceOptions } from './workspace-option.ts';
 
 export class DatabaseTarget implements ImportTarget {
   readonly concurrency = MAX_BATCH;
@@ -38,7 +38,7 @@ export class DatabaseTarget implements ImportTarget {
     const tenant = workspace && this.#tenant(workspace);
     const rules = tenant ? await EnvironmentConfig.read(store, tenant) : EnvironmentConfig.empty;
     const context = { store, propertyValidator };
-    const { previewLine } = await import('../operations/user-group/import.ts');
+    const { previewLine } = await import('../../operations/user-group/import.ts');
     return async () => (line) => previewLine({ context, tenant, rules, replaces }, line);
   }
 
@@ -51,7 +51,7 @@ export class DatabaseTarget implements ImportTarget {
     const caller = operator(workspace.workspaceId, this.#place.environment);
     this.#started = { context, caller };
     // Imported on demand: compiling its validators takes as long as starting any other command.
-    const { importLine } = await import('../operations/user-group/import.ts');
+    const { importLine } = await import('../../operations/user-group/import.ts');
     return async () => {
       const job = { context, caller: await atCurrentConfig(store, caller), replaces };
       return (line) => importLine(job, line);
@@ -71,7 +71,7 @@ export class DatabaseTarget implements ImportTarget {
 
   async remove({ id, version }: ExistingUserGroup): ReturnType<ImportTarget['remove']> {
     const { context, caller } = this.#started!;
-    const { deleteUserGroup } = await import('../operations/user-group/delete.ts');
+    const { deleteUserGroup } = await import('../../operations/user-group/delete.ts');
     try {
       await deleteUserGroup(context, caller, id, { ifMatch: [version] });
       return 'deleted';

@@ -1,10 +1,10 @@
 // Part of an import that deletes user groups which the list of customers no longer has.
 
 import { InvalidArgumentError } from 'commander';
-import { mapInChunks } from '../operations/pages.ts';
-import { DataError } from './exit-code.ts';
+import { mapInChunks } from '../../operations/pages.ts';
+import { DataError } from '../exit-code.ts';
+import { progressBar } from '../terminal/progress.ts';
 import type { ExistingUserGroup, ImportTarget } from './import-target.ts';
-import { progressBar } from './progress.ts';
 
 /** Maximum number of deletions: a number, or a share of the user groups that exist. */
 export type MaxDeletions = { count: number } | { percent: number };

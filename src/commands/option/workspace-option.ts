@@ -1,15 +1,15 @@
 // Options shared by the commands that work on one workspace and environment.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Config, parseName as parseConfiguredName } from '../config.ts';
-import { type Caller, operator } from '../domain/api-token.ts';
-import { didYouMean } from '../domain/suggest.ts';
-import { type Environment, environments } from '../domain/tenant.ts';
-import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace/workspace.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
-import type { Workspace } from '../store/port.ts';
+import { type Config, parseName as parseConfiguredName } from '../../config.ts';
+import { type Caller, operator } from '../../domain/api-token.ts';
+import { didYouMean } from '../../domain/suggest.ts';
+import { type Environment, environments } from '../../domain/tenant.ts';
+import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../../operations/workspace/workspace.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { Workspace } from '../../store/port.ts';
+import { NotFound } from '../exit-code.ts';
 import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
-import { NotFound } from './exit-code.ts';
 
 export interface WorkspaceOptions {
   workspace: string;

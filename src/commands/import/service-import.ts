@@ -1,21 +1,21 @@
 // Imports through the API of a running service: each line takes a read, and the calls for what differs.
 
-import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
-import type { JsonText } from '../domain/json/strict-json.ts';
-import { invalidField } from '../domain/request-body.ts';
+import { jsonText, NULL, objectText } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { invalidField } from '../../domain/request-body.ts';
 import {
   type SettableFields,
   type UserGroup,
   type VersionTag,
   versionTag,
-} from '../domain/user-group/user-group.ts';
-import type { ImportedUserGroupBody } from '../domain/user-group/user-group-body.ts';
-import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
-import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
-import { type LineResult, refusedLine } from '../operations/user-group/line-result.ts';
+} from '../../domain/user-group/user-group.ts';
+import type { ImportedUserGroupBody } from '../../domain/user-group/user-group-body.ts';
+import { KeyedMutex } from '../../operations/machinery/keyed-mutex.ts';
+import { compareFields, orRefusal, previewLineRules } from '../../operations/user-group/import.ts';
+import { type LineResult, refusedLine } from '../../operations/user-group/line-result.ts';
+import { ServiceClient, type ServiceResponse } from '../service-client.ts';
+import type { ServiceObject } from '../service-object.ts';
 import type { ExistingUserGroup, ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
-import { ServiceClient, type ServiceResponse } from './service-client.ts';
-import type { ServiceObject } from './service-object.ts';
 import { readRules } from './service-rules.ts';
 
 const WITHOUT_DEADLINE = { inTime: <Result>(result: Promise<Result>) => result };

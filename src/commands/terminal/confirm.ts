@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { UsageError } from './exit-code.ts';
+import { UsageError } from '../exit-code.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** Asks the operator to type `expected`. Throws `UsageError` if they type something else, or without a terminal. */

@@ -1,6 +1,6 @@
 // Output of the commands: JSON for scripts, aligned columns for people. Lists are printed page by page, in constant memory.
 
-import type { JsonText } from '../domain/json/strict-json.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
 import { escapeControls, singleLine } from './terminal-text.ts';
 
 /** A value to serialize, or JSON whose digits and order are printed unchanged. */

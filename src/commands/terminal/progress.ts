@@ -1,6 +1,6 @@
 // A progress bar on standard error. Draws nothing unless standard error is a terminal that can erase a line.
 
-import { onExit } from '../system/on-exit.ts';
+import { onExit } from '../../system/on-exit.ts';
 
 const WIDTH = 30;
 const REDRAW_INTERVAL_MS = 100;

@@ -2,9 +2,9 @@
 
 import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { type Config, type DatabaseUrl, readConfig, settings, variableText } from '../config.ts';
-import { type CommandDatabase, openForCommand, SchemaTooNew } from '../database.ts';
-import { NotFound } from './exit-code.ts';
+import { type Config, type DatabaseUrl, readConfig, settings, variableText } from '../../config.ts';
+import { type CommandDatabase, openForCommand, SchemaTooNew } from '../../database.ts';
+import { NotFound } from '../exit-code.ts';
 
 export interface DatabaseOptions {
   databaseUrl?: string;

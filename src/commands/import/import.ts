@@ -3,21 +3,24 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { MAX_BATCH } from '../database.ts';
-import { limits } from '../domain/field.ts';
-import { redact } from '../domain/secret.ts';
-import { mapInChunks } from '../operations/pages.ts';
-import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
-import { type LineResult, type RefusedLine, refusedLine } from '../operations/user-group/line-result.ts';
-import { StoreUnavailable } from '../store/port.ts';
-import { createTemporaryFile, temporaryPath } from '../system/atomic-file.ts';
+import { MAX_BATCH } from '../../database.ts';
+import { limits } from '../../domain/field.ts';
+import { redact } from '../../domain/secret.ts';
+import { mapInChunks } from '../../operations/pages.ts';
+import { PropertyValidator } from '../../operations/property-schema/validator/validator.ts';
+import { type LineResult, type RefusedLine, refusedLine } from '../../operations/user-group/line-result.ts';
+import { StoreUnavailable } from '../../store/port.ts';
+import { createTemporaryFile, temporaryPath } from '../../system/atomic-file.ts';
+import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from '../exit-code.ts';
+import { isCsvName, type Line, ndjsonBatches } from '../ndjson.ts';
+import { withDatabase, withExistingDatabase } from '../option/database-option.ts';
+import { addTargetOptions, selectTarget, type TargetOptions } from '../option/target-option.ts';
+import { createWorkspaceOption, refuseUnknownWorkspace } from '../option/workspace-option.ts';
+import { counted, printJson, printResult } from '../terminal/output.ts';
+import { type ProgressBar, progressBar } from '../terminal/progress.ts';
+import { escapeControls, singleLine } from '../terminal/terminal-text.ts';
 import { DatabaseTarget } from './database-import.ts';
-import { withDatabase, withExistingDatabase } from './database-option.ts';
-import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
-import { isCsvName, type Line, ndjsonBatches } from './ndjson.ts';
-import { counted, printJson, printResult } from './output.ts';
-import { type ProgressBar, progressBar } from './progress.ts';
 import {
   DEFAULT_MAX_DELETIONS,
   type DeletionPlan,
@@ -28,9 +31,6 @@ import {
   planDeletions,
   refuseMassDeletion,
 } from './prune.ts';
-import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
-import { escapeControls, singleLine } from './terminal-text.ts';
-import { createWorkspaceOption, refuseUnknownWorkspace } from './workspace-option.ts';
 
 type ImportOptions = TargetOptions & {
   createWorkspace?: boolean;

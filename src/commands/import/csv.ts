@@ -4,12 +4,12 @@
 
 import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
-import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
-import { parseLenient } from '../domain/json/lenient-json.ts';
-import type { JsonText } from '../domain/json/strict-json.ts';
-import { importedUserGroupBody } from '../domain/user-group/user-group-body.ts';
-import { DataError } from './exit-code.ts';
-import { type BatchLimits, type Line, lineBatches } from './ndjson.ts';
+import { jsonText, NULL, objectText } from '../../domain/json/json-tree.ts';
+import { parseLenient } from '../../domain/json/lenient-json.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { importedUserGroupBody } from '../../domain/user-group/user-group-body.ts';
+import { DataError } from '../exit-code.ts';
+import { type BatchLimits, type Line, lineBatches } from '../ndjson.ts';
 
 const FIELDS = Object.entries(importedUserGroupBody.schema!.properties as Record<string, { type: unknown }>);
 const namesOf = (isText: boolean): string[] =>

@@ -29,10 +29,10 @@ import {
   objectText,
   parseTree,
   splitMembers,
-} from '../domain/json/json-tree.ts';
-import { type JsonText, ONLY_NUMBER } from '../domain/json/strict-json.ts';
-import { DataError, explainReadError } from './exit-code.ts';
-import { escapeControls } from './terminal-text.ts';
+} from '../../domain/json/json-tree.ts';
+import { type JsonText, ONLY_NUMBER } from '../../domain/json/strict-json.ts';
+import { DataError, explainReadError } from '../exit-code.ts';
+import { escapeControls } from '../terminal/terminal-text.ts';
 
 /** Replaces messages that quote the file, because the quoted text may be a secret. */
 const QUOTING_ERRORS: Partial<Record<ErrorCode, string>> = {

@@ -1,8 +1,8 @@
 // Target of an import: a database, or a running service.
 
-import type { VersionTag } from '../domain/user-group/user-group.ts';
-import type { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
-import type { LineResult } from '../operations/user-group/line-result.ts';
+import type { VersionTag } from '../../domain/user-group/user-group.ts';
+import type { PropertyValidator } from '../../operations/property-schema/validator/validator.ts';
+import type { LineResult } from '../../operations/user-group/line-result.ts';
 
 export type ImportOne = (line: Buffer) => Promise<LineResult>;
 export type StartBatch = () => Promise<ImportOne>;

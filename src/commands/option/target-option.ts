@@ -1,9 +1,9 @@
 // Options of the commands that work on one environment, in a database or through the API of a running service.
 
 import { type Command, Option } from 'commander';
-import { type Environment, environments } from '../domain/tenant.ts';
+import { type Environment, environments } from '../../domain/tenant.ts';
+import { UsageError } from '../exit-code.ts';
 import { type DatabaseOptions, databaseOption } from './database-option.ts';
-import { UsageError } from './exit-code.ts';
 import { parseName, type WorkspaceOptions } from './workspace-option.ts';
 
 export interface TargetOptions extends DatabaseOptions {

@@ -1,10 +1,10 @@
 // Commands for configuration as code. Their work is imported on demand, because the help of all commands loads this file.
 
 import { Command, Option } from 'commander';
+import { outputArgument } from '../create-file.ts';
+import { jsonOption } from '../option/database-option.ts';
+import { addTargetOptions } from '../option/target-option.ts';
 import type { ApplyOptions, ExportOptions } from './config-run.ts';
-import { outputArgument } from './create-file.ts';
-import { jsonOption } from './database-option.ts';
-import { addTargetOptions } from './target-option.ts';
 
 const formats: readonly NonNullable<ExportOptions['format']>[] = ['yaml', 'json'];
 
