@@ -1,6 +1,5 @@
 // Review of a change before it is stored.
 
-import { jsonPointer } from '../../domain/json/strict-json.ts';
 import {
   type SettableFields,
   type UserGroup,
@@ -9,7 +8,7 @@ import {
 } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
-import { checkPolicies } from '../../operations/user-group/violations.ts';
+import { checkPolicies, mappingViolations } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
 import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../form/fields.ts';
@@ -105,10 +104,9 @@ async function danglingEntries(
   { providedId }: UserGroup,
   { mapping }: SettableFields,
 ): Promise<Violation[]> {
-  const { catalogue, mappingMode } = await environmentConfig(call);
-  if (catalogue.isEmpty || mappingMode !== 'off') return [];
-  const violations = catalogue.violations({ providedId, mapping });
-  return violations.map(({ schemaId, detail }) => ({ pointer: jsonPointer(['mapping', schemaId]), detail }));
+  const config = await environmentConfig(call);
+  if (config.catalogue.isEmpty || config.mappingMode !== 'off') return [];
+  return mappingViolations(config, { providedId, mapping });
 }
 
 function violationList(text: string, violations: readonly Violation[]): Html {

@@ -140,7 +140,7 @@ function apply(
   throw new Problem(code, `${texts.join('; ')}.`, { errors });
 }
 
-function mappingViolations(
+export function mappingViolations(
   { catalogue }: Pick<Rules, 'catalogue'>,
   userGroup: Pick<UserGroup, 'providedId' | 'mapping'>,
 ): Violation[] {
