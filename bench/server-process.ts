@@ -4,7 +4,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../test/support/free-port.ts';
+import { freePort } from '../test/support/connection/free-port.ts';
 import { send } from '../test/support/http.ts';
 
 const POLL_MS = 2;

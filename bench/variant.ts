@@ -17,7 +17,7 @@ import { BatchingStore } from '../src/store/batching-store.ts';
 import type { Command, Query, Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openServingStore } from '../src/store/sqlite/store.ts';
-import { unlimitedRoutes } from '../test/support/route-options.ts';
+import { unlimitedRoutes } from '../test/support/api-description/route-options.ts';
 
 const { values } = parseArgs({
   options: {

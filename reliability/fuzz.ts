@@ -2,7 +2,7 @@
 // A seed repeats a run, and a path repeats a failing case.
 
 import fc from 'fast-check';
-import { ApiDescription } from '../test/support/api-description.ts';
+import { ApiDescription } from '../test/support/api-description/api-description.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
 import { Folder, serve, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';

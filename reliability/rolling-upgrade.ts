@@ -3,7 +3,7 @@
 // be lost, and no token may resolve that is replaced or whose group is suspended.
 
 import type { DatabaseKind } from '../test/support/database.ts';
-import { OtherVersion } from '../test/support/other-version.ts';
+import { OtherVersion } from '../test/support/migration/other-version.ts';
 import { PROGRAM } from '../test/support/process.ts';
 import { type RollingRestartFigures, rollingRestart } from './rolling-restart.ts';
 

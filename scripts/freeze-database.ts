@@ -10,8 +10,8 @@ import {
   type FrozenContents,
   type FrozenGroup,
   freeze,
-} from '../test/support/frozen-database.ts';
-import { OtherVersion } from '../test/support/other-version.ts';
+} from '../test/support/migration/frozen-database.ts';
+import { OtherVersion } from '../test/support/migration/other-version.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import { createApiToken, Folder, PROGRAM, run, type Service, serve } from '../test/support/process.ts';
 import { columnsOf, runSql } from '../test/support/sql.ts';

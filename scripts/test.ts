@@ -47,7 +47,7 @@ const LONGEST_BEHAVIOUR = [
 ];
 const LONGEST_PROCESSES = [
   'test/process/usage-journal.test.ts',
-  'test/process/express-chart.test.ts',
+  'test/process/deploy/express-chart.test.ts',
   'test/cli/start-command.test.ts',
 ];
 const LONGEST_FAULTS = [

@@ -1,7 +1,7 @@
 // One service, as a process on SQLite, scraped by a Prometheus.
 
 import { join } from 'node:path';
-import { freePort } from '../../test/support/free-port.ts';
+import { freePort } from '../../test/support/connection/free-port.ts';
 import type { TestResponse } from '../../test/support/http.ts';
 import { createApiToken, Folder, run, type Service, serve } from '../../test/support/process.ts';
 import { Prometheus } from '../../test/support/prometheus.ts';

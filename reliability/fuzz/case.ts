@@ -11,7 +11,7 @@ import {
   type DescribedOperation,
   nameOf,
   type Parameter,
-} from '../../test/support/api-description.ts';
+} from '../../test/support/api-description/api-description.ts';
 import { type Fault, faultsOf } from './fault.ts';
 import { Dynamic, type Json } from './json.ts';
 import { type Given, type Violation, valuesOf, violationsOf } from './schema.ts';

@@ -5,7 +5,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bucket } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
-import type { ApiDescription, DescribedOperation } from '../../test/support/api-description.ts';
+import type {
+  ApiDescription,
+  DescribedOperation,
+} from '../../test/support/api-description/api-description.ts';
 import { send, type TestRequest, type TestResponse } from '../../test/support/http.ts';
 import { Random } from '../support/random.ts';
 import { type Case, type Check, type Credential, isReal, methodsAt, type Tenant } from './case.ts';

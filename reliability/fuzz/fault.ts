@@ -2,7 +2,7 @@
 // with which the service rejects it.
 
 import { limits } from '../../src/domain/field.ts';
-import type { DescribedOperation } from '../../test/support/api-description.ts';
+import type { DescribedOperation } from '../../test/support/api-description/api-description.ts';
 import type { TestRequest } from '../../test/support/http.ts';
 
 interface FaultType {

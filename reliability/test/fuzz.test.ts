@@ -7,7 +7,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { openApi } from '../../scripts/openapi/document.ts';
 import * as surface from '../../src/http/routes.ts';
-import { ApiDescription } from '../../test/support/api-description.ts';
+import { ApiDescription } from '../../test/support/api-description/api-description.ts';
 import { describeOnEachDatabase, sqlite } from '../../test/support/database.ts';
 import { send } from '../../test/support/http.ts';
 import { WITHOUT_FAILURE_LIMIT } from '../../test/support/process.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { compareVerdicts, findPython } from '../json-schema.ts';
 
-/** Also evaluated in `test/domain/json-schema.test.ts`. */
+/** Also evaluated in `test/domain/json-schema/json-schema.test.ts`. */
 const CASES = join(import.meta.dirname, '../../test/support/domain/json-schema');
 const python = findPython();
 

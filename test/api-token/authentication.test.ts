@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, before, describe, it } from 'node:test';
 import { digestToken, mintApiToken } from '../../src/domain/token.ts';
+import { exchangeLate, exchangeOne } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { CALLS_WITH_BODY, type TestRequest, type TestResponse } from '../support/http.ts';
-import { exchangeLate, exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const ORIGIN = 'https://dashboards.example.com';

@@ -6,9 +6,14 @@ import { before, describe, it } from 'node:test';
 import { openApi } from '../../scripts/openapi/document.ts';
 import type { Permission } from '../../src/domain/api-token.ts';
 import * as surface from '../../src/http/routes.ts';
-import { ApiDescription, type DescribedOperation } from '../support/api-description.ts';
+import { ApiDescription, type DescribedOperation } from '../support/api-description/api-description.ts';
+import {
+  EXISTING,
+  EXISTING_ENDPOINT,
+  errorRequests,
+  requestOf,
+} from '../support/api-description/described-refusal.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { EXISTING, EXISTING_ENDPOINT, errorRequests, requestOf } from '../support/described-refusal.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';

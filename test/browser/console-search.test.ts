@@ -10,8 +10,8 @@ import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../su
 import { sqlite } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
 import { suiteStack } from '../support/suite.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 /**
  * More groups than the first step reads. One in 200 is a reseller, so filling a page with them takes two

@@ -11,7 +11,7 @@ import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 describeOnEachDatabase('a part of the catalogue that user groups use', (database) => {
   const service = TestService.of(database);

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { readConfig, type Setting, settings } from '../../src/config.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import {
   createApiToken,
   type Exit,

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/connection/free-port.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { send } from '../support/http.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
 import { Folder, Program, type ProgramOptions, run } from '../support/process.ts';
 
 class QuickStart extends Program {

@@ -9,9 +9,9 @@ import {
   type RawVisit,
   type Received,
 } from '../support/client-matrix/forward-auth.ts';
+import { exchange } from '../support/connection/raw-connection.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
-import { exchange } from '../support/raw-connection.ts';
 import { suiteStack } from '../support/suite.ts';
 
 /** Headers that the service sends; `names` adds those that it may send later. */

@@ -14,9 +14,9 @@ import {
   forwardingProxies,
   type Received,
 } from '../support/client-matrix/forward-auth.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
 import { suiteStack } from '../support/suite.ts';
 
 const names = ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'] as const;

@@ -8,11 +8,11 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
+import { freePort } from '../support/connection/free-port.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { sqlite } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
 import { codeBlocks, pageText } from '../support/page.ts';
 import { eventually, Folder, Program, served } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
 

@@ -8,12 +8,12 @@ import { groupOfText } from '../../src/console/user-group/merge.ts';
 import { propertyFields, readProperties } from '../../src/console/user-group/properties.ts';
 import { limits } from '../../src/domain/field.ts';
 import { CpuQueue } from '../../src/operations/machinery/cpu-queue.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { ConsoleBrowser, newWorkspace } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { admitted, eventually } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const MEBIBYTE = 1_048_576;

@@ -15,7 +15,7 @@ import type { TestResponse } from '../support/http.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { executeSql } from '../support/sql.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 const GROUP = /^\/console\/user-groups\/[^-][^/]*$/;
 const HOUR_MS = 3_600_000;

@@ -13,7 +13,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 const LIST = '/console/user-groups';
 const SELECTION = `${LIST}/-/selection`;

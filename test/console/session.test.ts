@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Sealed } from '../../src/console/session/sealed.ts';
 import { generateKeyLine, KeyRing } from '../../src/domain/key-ring.ts';
+import { exchangeLate } from '../support/connection/raw-connection.ts';
 import { checkMarkup, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
 import { send, type TestResponse } from '../support/http.ts';
-import { exchangeLate } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;

@@ -11,7 +11,7 @@ import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 const LIST = '/console/user-groups';
 /** Exceeds what the first step of a search reads. */

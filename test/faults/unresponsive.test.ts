@@ -7,9 +7,9 @@ import http from 'node:http';
 import { json } from 'node:stream/consumers';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../support/connection/free-port.ts';
 import { RESPONSE_LIMIT_MS } from '../support/faults/callers.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
-import { freePort } from '../support/free-port.ts';
 import { Scrape } from '../support/metrics.ts';
 
 /** Number of concurrent calls to a busy process. */

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send, type TestResponse } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';

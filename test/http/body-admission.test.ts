@@ -12,11 +12,11 @@ import {
   type Reservation,
 } from '../../src/http/limits/body-admission.ts';
 import type { Problem } from '../../src/problem.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const TENANT = 1;

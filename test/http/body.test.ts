@@ -6,11 +6,11 @@ import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { CALLS_WITH_BODY, type TestRequest } from '../support/http.ts';
 import { pointersOf } from '../support/problem.ts';
 import { eventually } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;

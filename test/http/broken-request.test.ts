@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { exchangeOne, RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
-import { exchangeOne, RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('a malformed request', (database) => {

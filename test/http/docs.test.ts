@@ -8,10 +8,10 @@ import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
 import type { ProblemCode } from '../../src/problem.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { sqlite } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually, Folder, PROGRAM, Service } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const LOADED_PATHS = ['/openapi.json', '/docs', '/errors'];

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '../../src/http/free-bytes.ts';
 import { encodeLarge } from '../../src/http/response/encode.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { eventually } from '../support/process.ts';
 
 const MIB = 1024 * 1024;

@@ -15,13 +15,23 @@ import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
 import type { Schema } from '../../src/http/schema.ts';
 import type { Context } from '../../src/operations/context.ts';
-import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from '../support/api-description.ts';
+import {
+  ApiDescription,
+  type DescribedOperation,
+  examplesOf,
+  nameOf,
+} from '../support/api-description/api-description.ts';
+import {
+  EXISTING,
+  EXISTING_ENDPOINT,
+  errorRequests,
+  requestOf,
+} from '../support/api-description/described-refusal.ts';
+import { unlimitedRoutes } from '../support/api-description/route-options.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { EXISTING, EXISTING_ENDPOINT, errorRequests, requestOf } from '../support/described-refusal.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { send, type TestRequest, type TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';
-import { unlimitedRoutes } from '../support/route-options.ts';
 import { TestService } from '../support/service.ts';
 
 const { addRoutes, endpoints } = surface;

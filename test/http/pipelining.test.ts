@@ -6,11 +6,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { RequestPipelining } from '../../src/http/limits/request-pipelining.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
 import { eventually } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';

@@ -7,12 +7,12 @@ import { openApi } from '../../scripts/openapi/document.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
 import type { ProblemCode } from '../../src/problem.ts';
-import { ApiDescription } from '../support/api-description.ts';
+import { ApiDescription } from '../support/api-description/api-description.ts';
+import { causes, withService } from '../support/api-description/problem-cause.ts';
+import { exchangeOne } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { causes, withService } from '../support/problem-cause.ts';
-import { exchangeOne } from '../support/raw-connection.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 

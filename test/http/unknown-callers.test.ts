@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mintApiToken } from '../../src/domain/token.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { sqlite } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const CONNECTIONS = 400;

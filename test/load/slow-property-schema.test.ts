@@ -11,7 +11,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 describeOnEachDatabase('A property schema', (database) => {
   const service = TestService.of(database);

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { Client, type ClientKind, clients } from '../support/client-matrix/client.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 
 const CALLS = 4;
 

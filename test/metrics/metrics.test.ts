@@ -9,12 +9,12 @@ import { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'pr
 import { mintApiToken } from '../../src/domain/token.ts';
 import { Histogram } from '../../src/metrics/histogram.ts';
 import { readVersion } from '../../src/version.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
+import { exchangeOne, RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, send } from '../support/http.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
 import { parseMetrics, Scrape } from '../support/metrics.ts';
 import { eventually, WITHOUT_FAILURE_LIMIT } from '../support/process.ts';
-import { exchangeOne, RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';

@@ -10,7 +10,7 @@ import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts
 import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
 import { databaseOf, postgres, type TestDatabase } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
-import { frozenDatabases, thaw } from '../support/frozen-database.ts';
+import { frozenDatabases, thaw } from '../support/migration/frozen-database.ts';
 import { byteOrder } from '../support/postgres/embedded.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { Folder, run } from '../support/process.ts';

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RawConnection } from '../support/connection/raw-connection.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 import { SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';

@@ -9,7 +9,7 @@ import { FaultProxy } from '../support/faults/proxy.ts';
 import { elementsOf } from '../support/html.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 const LIST = '/console/user-groups?search=shop';
 /** Number of rows on a page. */

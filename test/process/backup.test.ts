@@ -16,8 +16,8 @@ import {
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../support/connection/free-port.ts';
 import { postgres } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
 import { Scrape } from '../support/metrics.ts';
 import { assertProblem } from '../support/problem.ts';
 import {

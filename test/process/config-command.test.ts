@@ -5,8 +5,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { before, it } from 'node:test';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
 import { type Exit, run, runHosted, ServedDatabase } from '../support/process.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';

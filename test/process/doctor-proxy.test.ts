@@ -9,7 +9,7 @@ import { before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/domain/instant.ts';
 import { LIMITED } from '../support/client-limit.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import {
   createApiToken,
   type Exit,

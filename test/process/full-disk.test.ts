@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/support/small-disk.ts';
-import { frozenDatabases } from '../support/frozen-database.ts';
+import { frozenDatabases } from '../support/migration/frozen-database.ts';
 import { createApiToken, Folder, PROGRAM, Program, run, type Service, serve } from '../support/process.ts';
 
 const DISK_MEGABYTES = 4;

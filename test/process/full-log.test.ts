@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/connection/free-port.ts';
 import { createApiToken, eventually, Folder, PROGRAM, Program, run } from '../support/process.ts';
 
 const RESPONSE_TIMEOUT_MS = 5_000;

@@ -8,10 +8,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
-import { writeNewerFile } from '../support/newer-file.ts';
+import { writeNewerFile } from '../support/migration/newer-file.ts';
 import { type Exit, PROGRAM, run, runHosted, ServedDatabase, served } from '../support/process.ts';
 
 describeOnEachDatabase('import --url', (kind) => {

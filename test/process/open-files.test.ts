@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createApiToken, eventually, Folder, PROGRAM, Program, Service } from '../support/process.ts';
 
-const NO_FREE_FILE = fileURLToPath(new URL('../support/no-free-file.cjs', import.meta.url));
+const NO_FREE_FILE = fileURLToPath(new URL('../support/preload/no-free-file.cjs', import.meta.url));
 const MAX_FILES = 80;
 const WITH_FEW_FILES = `ulimit -n ${MAX_FILES}; exec "$0" "$@"`;
 const REFUSED = /"level":50[^\n]*too many open files \(EMFILE\)[^\n]*ulimit -n/g;

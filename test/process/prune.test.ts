@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } f
 import { open } from 'node:fs/promises';
 import { beforeEach, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { writeNewerFile } from '../support/newer-file.ts';
+import { writeNewerFile } from '../support/migration/newer-file.ts';
 import { openFiles } from '../support/open-files.ts';
 import {
   type Exit,

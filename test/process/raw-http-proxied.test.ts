@@ -8,10 +8,10 @@ import { lastRequest, RawRequests, rawTables } from '../support/bad-input/raw-ca
 import { assertUnchanged } from '../support/bad-input/refusal.ts';
 import { Victim } from '../support/bad-input/victim.ts';
 import { type ProxyKind, ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
+import { RawConnection } from '../support/connection/raw-connection.ts';
+import { UpstreamTap } from '../support/connection/upstream-tap.ts';
 import { sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { UpstreamTap } from '../support/upstream-tap.ts';
 
 /** A proxy that has not responded by then is waiting for more bytes, for up to a minute. */
 const TIMEOUT_MS = 250;

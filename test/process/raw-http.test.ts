@@ -8,9 +8,9 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { lastRequest, RawRequests, rawTables, upgrades } from '../support/bad-input/raw-cases.ts';
 import { assertUnchanged, differencesOf, type ExpectedError } from '../support/bad-input/refusal.ts';
 import { Victim } from '../support/bad-input/victim.ts';
+import { type Exchange, exchange, RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually, Folder, serve } from '../support/process.ts';
-import { type Exchange, exchange, RawConnection } from '../support/raw-connection.ts';
 
 type Expected = number | ExpectedError;
 interface Kind {

@@ -7,13 +7,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { PinnedClient } from '../support/pinned-client.ts';
+import { PinnedClient } from '../support/connection/pinned-client.ts';
 import { createApiToken, eventually, Folder, run, type Service, serve } from '../support/process.ts';
 
-const NO_FREE_THREAD = fileURLToPath(new URL('../support/no-free-thread.cjs', import.meta.url));
-const FAILING_FILE = fileURLToPath(new URL('../support/failing-file.cjs', import.meta.url));
-const FAILING_THREAD = fileURLToPath(new URL('../support/failing-thread.cjs', import.meta.url));
-const LOADED_MODULES = fileURLToPath(new URL('../support/loaded-modules.cjs', import.meta.url));
+const NO_FREE_THREAD = fileURLToPath(new URL('../support/preload/no-free-thread.cjs', import.meta.url));
+const FAILING_FILE = fileURLToPath(new URL('../support/preload/failing-file.cjs', import.meta.url));
+const FAILING_THREAD = fileURLToPath(new URL('../support/preload/failing-thread.cjs', import.meta.url));
+const LOADED_MODULES = fileURLToPath(new URL('../support/preload/loaded-modules.cjs', import.meta.url));
 const THREADS = 2;
 /** Lets all requests arrive while the database is locked. */
 const LOCKED_MS = 300;

@@ -9,7 +9,7 @@ import type { Command } from '../../src/store/port.ts';
 import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 const GROUPS = 64;
 const COMMANDS = 64;

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { freePort } from './free-port.ts';
+import { freePort } from './connection/free-port.ts';
 import { eventually, Folder, Program } from './process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));

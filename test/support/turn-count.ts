@@ -1,7 +1,7 @@
 // Counts events in each turn of the event loop, and sends requests that arrive in the same turn.
 
+import { RawConnection } from './connection/raw-connection.ts';
 import { eventually } from './process.ts';
-import { RawConnection } from './raw-connection.ts';
 
 export class TurnCount {
   #count = 0;

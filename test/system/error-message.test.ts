@@ -6,7 +6,7 @@ import { connect, createServer, type LookupFunction } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { errorMessage } from '../../src/system/error-message.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 
 describe('The message of a connection that fails', () => {
   it('names every address that was tried', async () => {

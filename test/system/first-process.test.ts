@@ -8,7 +8,7 @@ import { Folder, PROGRAM, Program } from '../support/process.ts';
 
 const IN_CONTAINER = ['--pid', '--fork', '--kill-child'];
 const canUnshare = spawnSync('unshare', [...IN_CONTAINER, 'true']).status === 0;
-const EARLY_SIGNAL = fileURLToPath(new URL('../support/early-signal.cjs', import.meta.url));
+const EARLY_SIGNAL = fileURLToPath(new URL('../support/preload/early-signal.cjs', import.meta.url));
 const SIGNALS = new URL('../../bin/signals.js', import.meta.url).href;
 const SYSTEM = new URL('../../src/system/', import.meta.url).href;
 

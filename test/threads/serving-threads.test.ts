@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { withDeadline } from '../../src/scheduling/timeout.ts';
+import { PinnedClient } from '../support/connection/pinned-client.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { Scrape } from '../support/metrics.ts';
-import { PinnedClient } from '../support/pinned-client.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';

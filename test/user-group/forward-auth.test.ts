@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
 import { MAX_VALUES, MAX_VIEWER_HEADER_BYTES } from '../../src/http/endpoints/user-group/forward-auth.ts';
+import { exchange, exchangeOne } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { exchange, exchangeOne } from '../support/raw-connection.ts';
-import { unresolvableTokens } from '../support/unresolvable-token.ts';
+import { unresolvableTokens } from '../support/user-group/unresolvable-token.ts';
 
 describeOnEachDatabase('GET /v1/forward-auth', (database) => {
   const site = EmbedSite.of(database);

@@ -10,7 +10,7 @@ import { problems } from '../../src/http/response/problem.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
-import { unresolvableTokens } from '../support/unresolvable-token.ts';
+import { unresolvableTokens } from '../support/user-group/unresolvable-token.ts';
 
 const PUBLIC_URL = 'https://groups.example.com';
 

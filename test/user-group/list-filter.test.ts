@@ -11,10 +11,10 @@ import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { listUserGroups } from '../../src/operations/user-group/list.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type ListQuery, listPage, listPages } from '../support/listed-user-group.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
-import { storeUserGroups } from '../support/stored-user-group.ts';
+import { type ListQuery, listPage, listPages } from '../support/user-group/listed-user-group.ts';
+import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 /** Maximum number of groups that a page reads. */
 const MAX_SCANNED = 5_000;

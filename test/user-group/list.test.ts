@@ -4,10 +4,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/domain/field.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type ListedGroup, type ListQuery, listPage, listPages } from '../support/listed-user-group.ts';
 import { assertProblem } from '../support/problem.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import {
+  type ListedGroup,
+  type ListQuery,
+  listPage,
+  listPages,
+} from '../support/user-group/listed-user-group.ts';
 
 describeOnEachDatabase('GET /v1/user-groups', (database) => {
   const service = TestService.of(database);

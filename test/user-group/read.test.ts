@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { oddTexts } from '../support/bad-input/odd-value.ts';
+import { exchangeOne } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const RFC_3339_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, it } from 'node:test';
+import { exchangeOne } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import { exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('a misplaced token', (database) => {

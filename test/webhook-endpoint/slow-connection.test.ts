@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { http } from '../../src/system/http.ts';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/connection/free-port.ts';
 import { eventually } from '../support/process.ts';
 import { emptyWebhook } from '../support/webhooks/empty-webhook.ts';
 

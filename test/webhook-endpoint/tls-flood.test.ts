@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import https from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/connection/free-port.ts';
 import { Folder } from '../support/process.ts';
 import { emptyWebhook } from '../support/webhooks/empty-webhook.ts';
 

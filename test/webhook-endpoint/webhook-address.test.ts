@@ -11,8 +11,8 @@ import { isPublicAddress, urlViolation } from '../../src/domain/webhook-endpoint
 import { NoPublicAddress, publicLookup } from '../../src/webhooks/public-lookup.ts';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
 import { words } from '../support/bad-input/value.ts';
+import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { sqlite } from '../support/database.ts';
-import { LoopbackServer } from '../support/loopback-server.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 import { emptyWebhook } from '../support/webhooks/empty-webhook.ts';

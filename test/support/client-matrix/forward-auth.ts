@@ -6,10 +6,10 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LoopbackServer } from '../connection/loopback-server.ts';
+import { type Exchange, RawConnection } from '../connection/raw-connection.ts';
 import { send, type TestRequest, type TestResponse } from '../http.ts';
-import { LoopbackServer } from '../loopback-server.ts';
 import { eventually, Folder } from '../process.ts';
-import { type Exchange, RawConnection } from '../raw-connection.ts';
 import { commandOf } from './client.ts';
 import { atPort, type ProxyKind, ProxyServer, proxies } from './proxy.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../connection/free-port.ts';
 import { send } from '../http.ts';
 import { eventually, Folder, Program } from '../process.ts';
 import { commandOf, pathOf } from './client.ts';

@@ -3,8 +3,8 @@
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { LoopbackServer } from '../connection/loopback-server.ts';
 import { send } from '../http.ts';
-import { LoopbackServer } from '../loopback-server.ts';
 
 export type Fault =
   /** Breaks the connection before the service receives the request. */

@@ -1,8 +1,8 @@
 // Starts a PostgreSQL server for the tests, installed from npm, in a temporary folder and on a free port.
 
 import { randomBytes } from 'node:crypto';
+import { freePort } from '../connection/free-port.ts';
 import { removeFolder, temporaryFolder } from '../database.ts';
-import { freePort } from '../free-port.ts';
 import { EmbeddedPostgres, linguistic } from './embedded.ts';
 
 export interface PostgresServer {

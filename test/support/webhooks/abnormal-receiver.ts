@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { LoopbackServer } from '../loopback-server.ts';
-import { countRequests } from '../raw-request.ts';
+import { LoopbackServer } from '../connection/loopback-server.ts';
+import { countRequests } from '../connection/raw-request.ts';
 
 interface AbnormalForm {
   /** Called when a request has arrived completely. */

@@ -1,7 +1,7 @@
 // Receiver of webhooks: a real server that records what it receives and responds as the test decides.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { LoopbackServer } from '../loopback-server.ts';
+import { LoopbackServer } from '../connection/loopback-server.ts';
 import { eventually } from '../process.ts';
 
 export interface ReceivedWebhook {
