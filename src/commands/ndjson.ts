@@ -51,7 +51,7 @@ class LineSplitter {
   readonly #maxBytes: number;
   #number = 0;
   #end = 0;
-  /** The start of an incomplete line, in pieces. */
+  /** The start of an incomplete line, in pieces; at most `maxBytes` of it. */
   #pieces: Buffer[] = [];
   #length = 0;
 
@@ -82,7 +82,6 @@ class LineSplitter {
     this.#end += piece.length;
     this.#length += piece.length;
     if (this.#length <= this.#maxBytes) this.#pieces.push(piece);
-    else this.#pieces = [];
   }
 
   *#line(): Generator<Line> {

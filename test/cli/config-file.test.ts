@@ -201,6 +201,7 @@ describe('A configuration file', () => {
     'a directive': ['%hunter2\n---\nversion: 1', /: Unknown directive at line 1, column 1$/],
     'an escape sequence': ['secret: "\\uhunter2"', /: Invalid escape sequence at line 1, column 10$/],
     'an alias': ['secret: *hunter2', /: Unresolved alias at line 1, column 9$/],
+    'a text that does not end': ['secret: "hunter2', /: Missing closing "quote at line 1, column 17$/],
   };
   for (const [what, [text, refusal]] of Object.entries(unquoted)) {
     it(`with a secret that reads as ${what} is refused with its position, without its text`, () => {
@@ -209,18 +210,19 @@ describe('A configuration file', () => {
     });
   }
 
-  it('that aliases would make huge is refused, quickly', () => {
-    const levels = Array.from(
-      { length: 30 },
-      (_, index) => `l${index + 1}: &l${index + 1} [*l${index}, *l${index}]`,
-    );
-    const startedAt = performance.now();
-    assert.throws(
-      () => yamlToJson(`l0: &l0 "${'x'.repeat(100)}"\n${levels.join('\n')}`),
-      /more than 16777216 bytes/,
-    );
-    assert.ok(performance.now() - startedAt < 5_000);
-  });
+  for (const [what, leaf] of [
+    ['texts', `"${'x'.repeat(100)}"`],
+    ['nodes without a text', '[]'],
+  ])
+    it(`that aliases would make huge with ${what} is refused, quickly`, () => {
+      const levels = Array.from(
+        { length: 30 },
+        (_, index) => `l${index + 1}: &l${index + 1} [*l${index}, *l${index}]`,
+      );
+      const startedAt = performance.now();
+      assert.throws(() => yamlToJson(`l0: &l0 ${leaf}\n${levels.join('\n')}`), /more than 16777216 bytes/);
+      assert.ok(performance.now() - startedAt < 5_000);
+    });
 
   it('has at most 16 MiB, counted in bytes', () => {
     using folder = new Folder();

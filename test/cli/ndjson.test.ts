@@ -20,12 +20,18 @@ async function linesFrom(text: string, cuts: readonly number[] = [], limits = NO
 }
 
 describe('lines', () => {
-  it('have their numbers and end offsets; empty lines are omitted but counted', async () => {
+  it('have their numbers and end offsets; empty lines and the byte order mark of the file are omitted', async () => {
     assert.deepEqual(await linesFrom('a\n\nbc\r\n\r\nd'), [
       [
         [1, 'a', 2],
         [3, 'bc', 7],
         [5, 'd', 10],
+      ],
+    ]);
+    assert.deepEqual(await linesFrom('\ufeffa\n\ufeffb'), [
+      [
+        [1, 'a', 5],
+        [2, '\ufeffb', 9],
       ],
     ]);
     assert.deepEqual(await linesFrom(''), []);

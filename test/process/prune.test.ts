@@ -188,8 +188,10 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const without = await runHosted(folder, args('x', '--prune'), site.onDatabase);
     assert.equal(without.code, 2);
     assert.match(without.stderr, /--prune requires --update/);
-    const wrong = await prune(listed([0]), '--max-delete', '5 %');
-    assert.equal(wrong.code, 2);
+    for (const share of ['5 %', '101%', '1.5']) {
+      const wrong = await prune(listed([0]), '--max-delete', share);
+      assert.equal(wrong.code, 2);
+    }
   });
 
   it('reads standard input', async () => {
