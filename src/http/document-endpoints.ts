@@ -127,8 +127,11 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>) {
 
 function putEndpoint<Body>({ kind, member, path, schema, Stored, write }: DocumentApi<Body>): AnyEndpoint {
   const { definition, name, tag, idParameter, secret } = kind;
-  const Created = secret
-    ? successSchema(`Created${name}`, { [member]: schema, secret: secret.schema })
+  // One schema for both statuses: many generators decode every success with that of the first.
+  const Result = secret
+    ? successSchema(`${name}WithSecret`, { [member]: schema, secret: onlyIfCreated(secret.schema) }, [
+        'secret',
+      ])
     : Stored;
   const stored = { [member]: kind.example };
   return endpoint({
@@ -163,13 +166,13 @@ function putEndpoint<Body>({ kind, member, path, schema, Stored, write }: Docume
         200: {
           description: `The existing ${definition.noun}, with the sent fields.`,
           headers: ['ETag'],
-          schema: Stored,
+          schema: Result,
           examples: successExample('replaced', 'Replaced', stored),
         },
         201: {
           description: `The ${definition.noun} that this call created.`,
           headers: ['ETag'],
-          schema: Created,
+          schema: Result,
           examples: successExample('created', 'Created', {
             ...stored,
             ...(secret && { secret: secret.example }),
@@ -179,6 +182,10 @@ function putEndpoint<Body>({ kind, member, path, schema, Stored, write }: Docume
       problems: kind.force?.put === undefined ? ['limit_reached'] : ['limit_reached', 'in_use'],
     },
   });
+}
+
+function onlyIfCreated(schema: Schema): Schema {
+  return { ...schema, description: `Present only if the call created it. ${schema.description}` };
 }
 
 function readEndpoint<Body>({ kind, member, path, Stored, write }: DocumentApi<Body>): AnyEndpoint {

@@ -175,6 +175,16 @@ describe('The description of the API', () => {
         assert.ok(!('description' in schema), `${operationId}: ${name}`);
   });
 
+  it('has one schema for every success of an operation: many generators decode each with that of the first', () => {
+    for (const { operationId, responses } of description.operations) {
+      const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      const references = successes.map(
+        ([, each]) => 'content' in each && Object.values(each.content!)[0]!.schema.$ref,
+      );
+      assert.equal(new Set(references).size, 1, operationId);
+    }
+  });
+
   it('names no authentication like a schema: generators give both a type', () => {
     const { schemas, securitySchemes } = document.components!;
     const names = [...Object.keys(schemas!), ...Object.keys(securitySchemes!)].map((name) =>
