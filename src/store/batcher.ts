@@ -6,7 +6,7 @@ import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { FairTurns } from '../scheduling/fair-turns.ts';
 import type { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
-import { StartedTooLate, StoreUnavailable } from './port.ts';
+import { StartedTooLate, StoreUnavailable, WaitedTooLong } from './port.ts';
 
 export interface BatchLimits {
   /** Items per batch. */
@@ -141,6 +141,8 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   #isYielding = false;
   /** Whether every waiting item changes something that a batch in flight is changing. */
   #isBlocked = false;
+  /** When the database answered the last batch (`performance.now()`). */
+  #answeredAt = Number.NEGATIVE_INFINITY;
   /** Whether the last batch was cut. */
   #isCut = false;
   #sweeper: NodeJS.Timeout | null = null;
@@ -262,7 +264,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   }
 
   #sweep(): void {
-    this.#queue = rejectExpired(this.#queue);
+    this.#queue = this.#rejectExpired(this.#queue);
     this.#publishLength();
     this.#sweeper =
       this.#queue.length === 0 ? null : setTimeout(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
@@ -306,9 +308,20 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     this.#cancelFlush();
     const { taken, isCut } = this.#dequeue();
     this.#isBlocked = taken.length === 0 && this.#queue.length > 0;
-    const batch = rejectExpired(taken);
+    const batch = this.#rejectExpired(taken);
     if (batch.length > 0) void this.#runBatch(batch, isCut);
     this.#schedule();
+  }
+
+  /** Rejects entries that are too late to start; returns the others. */
+  #rejectExpired(entries: Entry<Item, Result>[]): Entry<Item, Result>[] {
+    const now = performance.now();
+    return entries.filter(({ startBy, submittedAt, reject }) => {
+      if (startBy >= now) return true;
+      const isPaced = this.#options.cooldown !== undefined && this.#answeredAt >= submittedAt;
+      reject(isPaced ? new WaitedTooLong('waited too long for other lists') : timedOutInQueue());
+      return false;
+    });
   }
 
   /** Takes the next items that may run, tenants in turn; with `isOfOneKind`, all of the first one's kind. */
@@ -382,6 +395,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       this.#batchDone(batch, run);
       return;
     }
+    this.#answeredAt = performance.now();
     const unanswered = batch.splice(results.length);
     this.#learnCharacters(batch, results);
     this.#queue.unshift(...unanswered);
@@ -462,15 +476,6 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
 
 function costOf(entries: readonly { cost: number }[]): number {
   return entries.reduce((sum, { cost }) => sum + cost, 0);
-}
-
-/** Rejects entries that are too late to start; returns the others. */
-function rejectExpired<Item, Result>(entries: Entry<Item, Result>[]): Entry<Item, Result>[] {
-  const now = performance.now();
-  return entries.filter(({ startBy, reject }) => {
-    if (startBy < now) reject(timedOutInQueue());
-    return startBy >= now;
-  });
 }
 
 export function timedOutInQueue(): StoreUnavailable {

@@ -61,6 +61,9 @@ export class StoreUnavailable extends Error {
 /** The request ran out of time before the database was queried. */
 export class StartedTooLate extends StoreUnavailable {}
 
+/** The same because the queue was paused or long, although the database answered. */
+export class WaitedTooLong extends StartedTooLate {}
+
 /** Observes the availability of the database. Called on each success and failure, not only on changes. */
 export interface StoreObserver {
   /** Connecting failed. */

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { ThreadSum } from '../../src/scheduling/thread-sum.ts';
 import { Batcher, type Cooldown } from '../../src/store/batcher.ts';
-import { StoreUnavailable } from '../../src/store/port.ts';
+import { StoreUnavailable, WaitedTooLong } from '../../src/store/port.ts';
 
 interface Item {
   kind: 'item';
@@ -222,6 +222,26 @@ describe('A batch', () => {
     await nextTurn();
     await Promise.all([...first, ...[200, 201, 202].map((value) => submit(2, value))]);
     assert.deepEqual(batches, [[100], [200], [201], [202], [101], [102]]);
+  });
+
+  it('that waits too long for a pause fails otherwise than one that waits for the database', async () => {
+    let isPaused = false;
+    const cooldown: Cooldown = {
+      remainingMs: () => (isPaused ? REFUSED_IN_MS : 0),
+      start: () => (resume) => {
+        isPaused = true;
+        resume();
+      },
+    };
+    const answer = Promise.withResolvers<number[]>();
+    const batcher = new Batcher(() => answer.promise, { ...LIMITS, maxBatch: 1 }, { cooldown });
+    const submit = (options: { startBy: number }) => batcher.submit({ kind: 'item' }, options);
+    const [first, second] = [submit(NEVER), submit({ startBy: performance.now() })];
+    await assert.rejects(second, (error) => !(error instanceof WaitedTooLong));
+    const third = submit({ startBy: performance.now() });
+    answer.resolve([1]);
+    await first;
+    await assert.rejects(third, WaitedTooLong);
   });
 
   it('has all items of its kind although a large one of another kind waits', async () => {

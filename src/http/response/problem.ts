@@ -2,8 +2,9 @@
 
 import type { FastifyReply } from 'fastify';
 import { redact } from '../../domain/secret.ts';
+import { overloaded } from '../../operations/refusals.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
-import { StoreUnavailable } from '../../store/port.ts';
+import { StoreUnavailable, WaitedTooLong } from '../../store/port.ts';
 import { type Protocol, requestProtocol } from '../protocol.ts';
 import { loadWholePage } from './page-headers.ts';
 import { sendProblemPage } from './problem-page.ts';
@@ -75,6 +76,7 @@ export function isUnavailable(error: unknown): boolean {
 /** Converts any thrown value to a problem. Details of unexpected errors are only in the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof WaitedTooLong) return overloaded;
   if (error instanceof StoreUnavailable) {
     return new Problem(
       'database_unavailable',
