@@ -270,6 +270,28 @@ describe('A synchronous standby', () => {
   }
 });
 
+describe('A synchronous standby that stays down', () => {
+  const pair = startPair({ UGS_THREADS: '1' });
+
+  it('keeps few sessions of the service, so that connections are left for reads', async () => {
+    const { site, primary, standby } = pair;
+    const { json } = await site.get('there', 'There');
+    await standby.stop('clean');
+    await using operator = await SqlConnection.open(primary.database.url);
+    const waiting = async () =>
+      (await operator.query(`select 1 from pg_stat_activity where wait_event = 'SyncRep'`)).rows.length;
+    assert.equal((await site.put('there', 'Other')).status, 503);
+    const first = await waiting();
+    assert.ok(first > 0);
+    for (let index = 0; index < 5; index++)
+      assert.equal((await site.get(`new-${index}`, 'New')).json.code, 'database_unavailable');
+    assert.equal(await waiting(), first);
+    assert.deepEqual((await site.get('there')).json.user_group, json.user_group);
+    await standby.start();
+    await site.waitForRecovery();
+  });
+});
+
 describe('A standby at the address of the primary', () => {
   const pair = startPair();
 

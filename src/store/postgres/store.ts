@@ -13,6 +13,7 @@ import { migrate } from './schema/migrate.ts';
 import { refuseMissingPrivileges } from './schema/privileges.ts';
 import { refuseReusedIds } from './schema/reused-ids.ts';
 import { type SchemaSession, withSchemaSession } from './schema/session.ts';
+import { StandbyWait } from './standby-wait.ts';
 
 interface PostgresStore extends Store {
   connections(): ConnectionCounts;
@@ -67,10 +68,11 @@ export function openMigratedStore(
   { isCitus, ...hosts }: ServerFacts,
 ): PostgresStore {
   const pool = new ConnectionPool({ ...options, ...hosts }, isCitus);
+  const standbyWait = new StandbyWait(pool);
   return {
     read: (queries) => runQueries(pool, queries),
     write: async (commands) => {
-      const results = await runCommands(pool, commands);
+      const results = await standbyWait.guard(() => runCommands(pool, commands));
       void keepPlansFitting(pool, commands, results);
       return results;
     },
