@@ -10,7 +10,7 @@ import { mapInChunks } from '../../operations/pages.ts';
 import { PropertyValidator } from '../../operations/property-schema/validator/validator.ts';
 import { type LineResult, type RefusedLine, refusedLine } from '../../operations/user-group/line-result.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { createTemporaryFile, temporaryPath } from '../../system/atomic-file.ts';
+import { createTemporaryFile, removeOnExit, temporaryPath } from '../../system/atomic-file.ts';
 import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from '../exit-code.ts';
 import { isCsvName, type Line, ndjsonBatches } from '../ndjson.ts';
 import { withDatabase, withExistingDatabase } from '../option/database-option.ts';
@@ -293,6 +293,7 @@ async function openFile(name: string): Promise<FileHandle> {
 /** Returns an unlinked copy: lines may have tokens, and a killed process leaves nothing. */
 async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
   const path = temporaryPath(join(tmpdir(), 'user-group-service-import'));
+  using _removal = removeOnExit([path]);
   try {
     createTemporaryFile(path);
     const copy = await open(path, 'r+');
