@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { postgres } from '../support/database.ts';
 import { Installation, RECOVERY_LIMIT_MS } from '../support/faults/installation.ts';
-import { Folder, Program, run } from '../support/process.ts';
+import { eventually, Folder, Program, run } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const UNAVAILABLE = 69;
@@ -131,6 +131,17 @@ describe('A service that starts', () => {
     const env = { ...site.env, UGS_THREADS: '2', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000' };
     await using program = new Program(site.folder, ['serve'], { env });
     await connecting;
+    await assertCancelled(program);
+  });
+
+  it('stops immediately on SIGTERM while one of several hosts does not answer', async () => {
+    site.proxy.silence('all');
+    const { opened } = site.proxy;
+    const { host } = new URL(site.proxy.url);
+    const DATABASE_URL = site.database.url.replace('@', `@${host},`);
+    const env = { ...site.env, DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS: '20000' };
+    await using program = new Program(site.folder, ['serve'], { env });
+    await eventually('a connection', () => site.proxy.opened > opened);
     await assertCancelled(program);
   });
 

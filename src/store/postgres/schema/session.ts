@@ -48,7 +48,7 @@ export async function withServingSession<Result>(
     return opened;
   };
   try {
-    await findNewestPrimary(config, query_timeout);
+    await findNewestPrimary(config, query_timeout, options.signal);
     const connection = await config.hosts.tryEach(open).catch((error) => {
       throw connectError(error);
     });
@@ -65,19 +65,30 @@ export async function withServingSession<Result>(
   }
 }
 
-/** Visits every host, so that a former primary is refused although it is listed before its successor. */
-async function findNewestPrimary(config: ConnectionConfig, timeoutMs: number): Promise<void> {
+/**
+ * Visits every host, so that a former primary is refused although it is listed before its successor. Throws promptly
+ * when the signal aborts.
+ */
+async function findNewestPrimary(
+  config: ConnectionConfig,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const visits = config.hosts.separate.map(async (hosts) => {
     const visited = new Connection({ ...config, hosts });
+    const onAbort = (): void => visited.abandon();
+    signal?.addEventListener('abort', onAbort);
     try {
       await visited.connect();
       await visited.requirePrimary(timeoutMs);
     } finally {
+      signal?.removeEventListener('abort', onAbort);
       visited.end().catch(() => {});
       visited.unref();
     }
   });
   await Promise.allSettled(visits);
+  signal?.throwIfAborted();
 }
 
 interface Query {
