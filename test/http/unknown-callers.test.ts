@@ -56,7 +56,7 @@ describe('While many unknown callers send requests', () => {
   }
 
   for (const path of ['/healthz', '/readyz', '/console/user-groups'])
-    it(`${path} does not wait for them`, async () => {
+    it(`GET ${path} does not wait for them`, async () => {
       const header = path.startsWith('/console') ? `Cookie: ${cookie}\r\n` : '';
       const before = await requestsBefore(path, header);
       assert.ok(before < CONNECTIONS / 2, `${before} responses before it`);

@@ -6,10 +6,7 @@ import type { IncomingMessage } from 'node:http';
  * `__Host-`.
  */
 export function cookieValues({ headers }: IncomingMessage, name: string): string[] {
-  const prefix = `${name}=`;
-  return (headers.cookie ?? '')
-    .split(';')
-    .map((text) => text.replace(/^[ \t]+/, ''))
-    .filter((text) => text.startsWith(prefix))
-    .map((text) => text.slice(prefix.length).trimEnd());
+  // Without a list of all cookies: a header may have thousands, and is read before the arrival limit.
+  const cookie = new RegExp(`(?:^|;)[ \\t]*${name}=([^;]*)`, 'g');
+  return Array.from((headers.cookie ?? '').matchAll(cookie), ([, value]) => value!.trimEnd());
 }
