@@ -6,7 +6,7 @@
 const SHARED_MS = 1_000;
 
 /** No tenant has this id. */
-const NONE = -1;
+const NONE = -(2 ** 31);
 
 export class TenantActivity {
   /** The tenant of the last request, in any thread. */
