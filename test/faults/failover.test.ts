@@ -123,7 +123,7 @@ describe('A former primary that starts again beside its successor', () => {
       await primary.setReadOnly('on');
       assert.doesNotMatch((await run(site.folder, ['doctor'], { env: site.env })).stdout, accepts);
       await primary.setReadOnly('off');
-      // Nor by a process that starts now, although the URL names the former primary first.
+      // A process that starts now refuses it too, although the URL names it first.
       const later = await site.serve();
       const { json } = await site.callTo(later, { body: { user_group_id: 'later', name: 'Later' } });
       assert.equal((await site.get('later')).json.user_group.token, json.user_group.token);

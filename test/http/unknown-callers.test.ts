@@ -41,7 +41,7 @@ describe('While many unknown callers send requests', () => {
   /** Sends the request after those of unknown callers. Returns how many of these get their responses first. */
   async function requestsBefore(path: string, header = ''): Promise<number> {
     const [own, ...others] = connections as [RawConnection, ...RawConnection[]];
-    // Two callers: while one is alone, nobody has to wait in turns.
+    // Two callers, because those of one alone do not take turns.
     const unknown = mintApiToken().reveal();
     for (const token of [service.token, unknown])
       await service.call('GET', '/v1/whoami', undefined, { token });

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
  * `__Host-`.
  */
 export function cookieValues({ headers }: IncomingMessage, name: string): string[] {
-  // Without a list of all cookies: a header may have thousands, and is read before the arrival limit.
+  // Avoids a list of all cookies: a header may have thousands, and is read before the arrival limit.
   const cookie = new RegExp(`(?:^|;)[ \\t]*${name}=([^;]*)`, 'g');
   return Array.from((headers.cookie ?? '').matchAll(cookie), ([, value]) => value!.trimEnd());
 }
