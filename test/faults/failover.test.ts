@@ -9,7 +9,7 @@ import { Installation } from '../support/faults/installation.ts';
 import { dataRow, parameterStatus } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
-import { eventually, run, type Service } from '../support/process.ts';
+import { eventually, Folder, run, type Service } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 for (const [title, stopPrimary] of [
@@ -82,7 +82,7 @@ describe('A failover without a proxy, to another host of DATABASE_URL', () => {
 });
 
 describe('Hosts of DATABASE_URL that accept connections and never answer', () => {
-  it('delay the start of a process, but none of its requests', async () => {
+  it('delay the start of a process once each, but none of its requests', async () => {
     const database = await postgres.create();
     await using unresponsive = await FaultProxy.start(database.url);
     unresponsive.silence('all');
@@ -90,8 +90,14 @@ describe('Hosts of DATABASE_URL that accept connections and never answer', () =>
     const { host: other } = new URL(unresponsive.url);
     const DATABASE_URL = database.url.replace(host, `${other},${other},${host}`);
     const UGS_POSTGRES_CONNECT_TIMEOUT_MS = '200';
+    using folder = new Folder();
+    const env = { DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS };
+    const migrated = await run(folder, ['migrate'], { env });
+    assert.equal(migrated.code, 0, migrated.stderr);
+    // One for each time that the host is listed.
+    assert.equal(unresponsive.open, 2);
     await using site = await Installation.start({
-      database: { ...database, env: { ...database.env, DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS } },
+      database: { ...database, env: { ...database.env, ...env } },
       env: { UGS_THREADS: '2', UGS_POSTGRES_CONNECT_TIMEOUT_MS: '2000' },
       proxied: false,
     });

@@ -66,15 +66,16 @@ export async function withServingSession<Result>(
 }
 
 /**
- * Visits every host, so that a former primary is refused although it is listed before its successor. Throws promptly
- * when the signal aborts.
+ * Visits every host, so that a former primary is refused although it is listed before its successor. Skips hosts that
+ * fail. Throws promptly when the signal aborts.
  */
 async function findNewestPrimary(
   config: ConnectionConfig,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const visits = config.hosts.separate.map(async (hosts) => {
+  const { separate } = config.hosts;
+  const visits = separate.map(async (hosts) => {
     const visited = new Connection({ ...config, hosts });
     const onAbort = (): void => visited.abandon();
     signal?.addEventListener('abort', onAbort);
@@ -87,8 +88,10 @@ async function findNewestPrimary(
       visited.unref();
     }
   });
-  await Promise.allSettled(visits);
+  const results = await Promise.allSettled(visits);
   signal?.throwIfAborted();
+  for (const [index, { status }] of results.entries())
+    if (status === 'rejected') config.hosts.skip(separate[index]!.url);
 }
 
 interface Query {
