@@ -159,6 +159,13 @@ describe('The report of several files', () => {
     assert.match(printed, /^✖ after its files: the process ended with 1$/m);
   });
 
+  it('includes the files after one that waits for a timer that does not keep the process alive', async () => {
+    const waiting = failing(`it('waits', () => new Promise((resolve) => setTimeout(resolve, 500).unref()));`);
+    const failed = failing(`it('fails', () => assert.fail());`);
+    const printed = await report({ 'a.test.mjs': waiting, 'b.test.mjs': failed }, {}, 1);
+    assert.match(printed, /^ℹ pass 1\nℹ fail 1$/m);
+  });
+
   it('names the ten slowest of them, the slowest first', async () => {
     const completed = Array.from({ length: 12 }, (_, index) => completion(`${index}.test.ts`, index * 1_000));
     const total = { type: 'test:plan', data: { count: 12, nesting: 0 } };

@@ -1,7 +1,7 @@
 // Batches with large items or results are split, and the event loop runs in between.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { ThreadSum } from '../../src/scheduling/thread-sum.ts';
@@ -45,13 +45,6 @@ function heldRecorder() {
 }
 
 describe('A batch', () => {
-  let alive: NodeJS.Timeout;
-  // The timers of the queue do not keep the process alive.
-  before(() => {
-    alive = setInterval(() => {}, 1_000);
-  });
-  after(() => clearInterval(alive));
-
   it('with partial results is continued in later turns of the event loop, in order', async () => {
     let turn = 0;
     const many = Array.from({ length: 600 }, (_, value): Item => ({ kind: 'item', value }));

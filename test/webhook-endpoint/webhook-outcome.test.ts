@@ -1,7 +1,7 @@
 // Outcomes of attempts are stored in spite of a short outage of the database: otherwise each of them would be sent again.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import type { Bucket } from '../../src/domain/bucket.ts';
 import type { FinishedAttempt } from '../../src/domain/webhook-endpoint/delivery.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
@@ -14,13 +14,6 @@ const LIMITS = { maxBatch: 256, maxInFlight: 2, maxLingerMs: 0, maxQueued: 100 }
 
 describeOnEachDatabase('The outcomes of attempts', (kind) => {
   const opened = storeOf(kind);
-  let alive: NodeJS.Timeout;
-  // The timers of the writer do not keep the process alive.
-  before(() => {
-    alive = setInterval(() => {}, 1_000);
-  });
-  after(() => clearInterval(alive));
-
   const attemptOf = (eventId: string): FinishedAttempt => ({
     key: { bucket: 0 as Bucket, workspaceId: 1, environment: 'Customer', endpointId: 'crm', eventId },
     claimedUntil: 1,
