@@ -10,8 +10,9 @@ import type { ConnectionPool } from './client/pool.ts';
  * less than a second.
  */
 const WAITING = statement('waiting_for_standby')`
-  select 1 from pg_stat_activity
-  where wait_event = 'SyncRep' and usename = current_user and query_start < now() - interval '1 second'
+  select 1 from pg_stat_activity waiting join pg_stat_activity own on own.pid = pg_backend_pid()
+  where waiting.wait_event = 'SyncRep' and waiting.usename = current_user
+    and waiting.query_start < own.query_start - interval '1 second'
     and current_setting('synchronous_commit') not in ('off', 'local')
   limit 1`;
 
