@@ -12,6 +12,7 @@ import { runSql } from '../support/sql.ts';
 import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
 const GROUPS = 64;
+const ROUNDS = 3;
 const COMMANDS = 64;
 const ROWS = 500;
 
@@ -87,12 +88,17 @@ describeOnEachDatabase('A workspace whose groups are large', (database) => {
       let done = 0;
       const start = () => ids.map((id) => request(store.forTenant(1), id).then(() => done++));
       await Promise.all(start());
-      done = 0;
-      const running = start();
-      await request(store.forTenant(2), 'small');
-      const before = done;
-      await Promise.all(running);
-      assert.ok(before <= GROUPS / 2, `${before}`);
+      const before: number[] = [];
+      // On a busy machine, the connection that serves the other workspace may be the slower one.
+      for (let round = 0; round < ROUNDS; round++) {
+        done = 0;
+        const running = start();
+        await request(store.forTenant(2), 'small');
+        before.push(done);
+        await Promise.all(running);
+      }
+      const [, median] = before.toSorted((a, b) => a - b);
+      assert.ok(median! <= GROUPS / 2, `${before}`);
     });
   }
 });
