@@ -20,7 +20,7 @@ export interface IntegrationSettings {
     flat?: boolean | undefined;
     /** The properties of user groups that may leave the service with a token. */
     properties?: readonly string[] | undefined;
-    /** What happens to a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
+    /** Treatment of a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
     large_numbers?: 'refuse' | 'text' | 'number' | undefined;
   };
   metabase: {
@@ -37,7 +37,7 @@ export interface IntegrationSettings {
         };
     /** The properties of user groups that may leave the service with a token. */
     properties?: readonly string[] | undefined;
-    /** What happens to a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
+    /** Treatment of a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
     large_numbers?: 'refuse' | 'text' | 'number' | undefined;
   };
   superset: {
@@ -88,7 +88,7 @@ export interface IntegrationSettings {
     string_escapes?: 'standard' | 'backslash' | undefined;
     /** The properties of user groups that may leave the service with a token. */
     properties?: readonly string[] | undefined;
-    /** What happens to a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
+    /** Treatment of a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
     large_numbers?: 'refuse' | 'text' | 'number' | undefined;
   };
   lightdash: {
@@ -132,7 +132,7 @@ export interface IntegrationSettings {
       | undefined;
     /** The properties of user groups that may leave the service with a token. */
     properties?: readonly string[] | undefined;
-    /** What happens to a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
+    /** Treatment of a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit. */
     large_numbers?: 'refuse' | 'text' | 'number' | undefined;
   };
 }

@@ -111,7 +111,7 @@ const largeNumbersSetting = {
   enum: largeNumbers,
   default: 'refuse',
   description:
-    'What happens to a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is ' +
+    'Treatment of a number beyond 2^53, or so close to an integer, that JavaScript rounds it to another one: no token is ' +
     'minted, or it becomes a text with the same digits, or it stays a number, for tools that read every digit.',
 } as const;
 
