@@ -104,19 +104,19 @@ export class Prefetcher {
 
   /** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */
   start(options: PrefetchOptions): Prefetch {
-    return new Prefetch(this.#callers, options);
+    return new Prefetch(this, options);
   }
 }
 
 export class Prefetch {
   /** null if the body is large: it is read after authentication. */
   readonly receiving: Promise<ReceivedBody> | null;
-  readonly #callers: CallerHints<Caller>;
+  readonly #prefetcher: Prefetcher;
   readonly #options: PrefetchOptions;
   #guess: Caller | undefined;
 
-  constructor(callers: CallerHints<Caller>, options: PrefetchOptions) {
-    this.#callers = callers;
+  constructor(prefetcher: Prefetcher, options: PrefetchOptions) {
+    this.#prefetcher = prefetcher;
     this.#options = options;
     this.#guess = options.guess;
     this.receiving = options.hasSmallBody ? this.#receive() : null;
@@ -127,13 +127,13 @@ export class Prefetch {
   /** Ends the prefetch: the round trip of authentication is over, so another query would save nothing. */
   confirm(caller: Caller): void {
     this.#guess = undefined;
-    this.#callers.add(this.#options.digest!, caller.workspaceId, caller);
+    this.#prefetcher.confirm(this.#options.digest!, caller);
   }
 
   cancel(): void {
     const { digest } = this.#options;
     this.#guess = undefined;
-    if (digest !== null) this.#callers.delete(digest);
+    if (digest !== null) this.#prefetcher.forget(digest);
   }
 
   async #receive(): Promise<ReceivedBody> {
