@@ -85,6 +85,9 @@ const CHANGES_OF_DELIVERIES = ['retryFailedDeliveries', 'cancelDeliveries', 'del
 /** The same for the round trips of a command that runs by itself: the whole batch waits for them. */
 const SINGLE_CHARACTERS = 65_536;
 
+/** The same for adding up the size of one stored document: a new one may not exceed the total of its kind. */
+const ADDED_UP_CHARACTERS = 16;
+
 /** Characters of JSON in a command, counting each delivery that it writes: one of its event to each webhook endpoint. */
 function countCharacters(command: Command): number {
   if (changesDeliveries(command)) return command.limit * DELIVERY_CHARACTERS;
@@ -92,7 +95,8 @@ function countCharacters(command: Command): number {
   const inValues = 'properties' in command ? valuesLength(command) : 0;
   const inBody = 'body' in command ? command.body.length : 0;
   const inConfig = 'config' in command ? countInChanges(command.config.changes) : 0;
-  return inValues + inBody + inConfig + ('event' in command ? countInDeliveries(command) : 0);
+  const inTotal = command.kind === 'putDocument' ? command.limit.documents * ADDED_UP_CHARACTERS : 0;
+  return inValues + inBody + inConfig + inTotal + ('event' in command ? countInDeliveries(command) : 0);
 }
 
 function countInChanges(changes: readonly DocumentChange[]): number {

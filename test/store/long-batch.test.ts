@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { dataSourceDefinition } from '../../src/domain/catalogue/catalogue.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
@@ -47,6 +48,21 @@ describe('A change of another workspace waits for a part', () => {
     const endpoint = { workspaceId: 1, environment: 'Customer', endpointId: 'crm' } as const;
     const retry = { kind: 'retryFailedDeliveries', endpoint, after: '', now: 1, limit: ROWS } as const;
     const done = await countDone(Array.from({ length: COMMANDS }, () => retry));
+    assert.ok(done < COMMANDS / 2, `${done}`);
+  });
+
+  it('of many data sources, each added up with all others of its workspace', async () => {
+    const put = {
+      kind: 'putDocument',
+      body: '{}' as JsonText,
+      limit: dataSourceDefinition.limit,
+      now: 1,
+      event: undefined,
+    } as const;
+    const key = { workspaceId: 1, environment: 'Customer', kind: 'data_source' } as const;
+    const done = await countDone(
+      Array.from({ length: COMMANDS }, (_, index) => ({ ...put, key: { ...key, id: `source-${index}` } })),
+    );
     assert.ok(done < COMMANDS / 2, `${done}`);
   });
 
