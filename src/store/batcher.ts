@@ -98,6 +98,8 @@ interface Run {
 const MIN_TIMER_MS = 1;
 /** How often expired items are removed from the queue. */
 const SWEEP_INTERVAL_MS = 100;
+/** Average duration of a batch below which a request, which may wait ten times as long, waits for many others. */
+const FAST_RUN_MS = 150;
 /** Weight of the newest batch in the average. */
 const NEWEST_WEIGHT = 1 / 4;
 /**
@@ -318,10 +320,15 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     const now = performance.now();
     return entries.filter(({ startBy, submittedAt, reject }) => {
       if (startBy >= now) return true;
-      const isPaced = this.#options.cooldown !== undefined && this.#answeredAt >= submittedAt;
-      reject(isPaced ? new WaitedTooLong('waited too long for other lists') : timedOutInQueue());
+      const isOverloaded = this.#answeredAt >= submittedAt && this.#isFast;
+      reject(isOverloaded ? new WaitedTooLong('waited too long for other requests') : timedOutInQueue());
       return false;
     });
+  }
+
+  /** Whether an item that waits too long waits for others, and not for a slow database. */
+  get #isFast(): boolean {
+    return this.#options.cooldown !== undefined || this.#averageRunMs < FAST_RUN_MS;
   }
 
   /** Takes the next items that may run, tenants in turn; with `isOfOneKind`, all of the first one's kind. */

@@ -15,6 +15,8 @@ interface Item {
 
 /** Longer than any item waits. */
 const REFUSED_IN_MS = 2_000;
+/** Makes the average duration of batches that of a slow database. */
+const SLOW_MS = 1_000;
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 1_000 };
 const NEVER = { startBy: Number.POSITIVE_INFINITY };
 const items = Array.from({ length: 10 }, (_, value): Item => ({ kind: 'item', value }));
@@ -242,6 +244,26 @@ describe('A batch', () => {
     answer.resolve([1]);
     await first;
     await assert.rejects(third, WaitedTooLong);
+  });
+
+  it('that waits too long for many others fails otherwise than one that waits for a slow database', async () => {
+    const { run, end } = heldRecorder();
+    const batcher = new Batcher(run, { ...LIMITS, maxBatch: 1 });
+    const submit = (options = NEVER) => batcher.submit({ kind: 'item', value: 0 }, options);
+    const lateAfter = async (batchMs: number): Promise<unknown> => {
+      const others = [submit(), submit()];
+      await setTimeout(batchMs);
+      await nextTurn();
+      const late = submit({ startBy: performance.now() }).catch((error: unknown) => error);
+      for (const other of others) {
+        end();
+        await other;
+        await nextTurn();
+      }
+      return late;
+    };
+    assert.ok((await lateAfter(0)) instanceof WaitedTooLong);
+    assert.ok(!((await lateAfter(SLOW_MS)) instanceof WaitedTooLong));
   });
 
   it('has all items of its kind although a large one of another kind waits', async () => {
