@@ -49,7 +49,7 @@ const server = createServer({
   phase: () => 'serving',
   publicLimit: null,
   metrics: null,
-  arrivals: { guessTenant: () => UNKNOWN_TENANT, activity: context.activity },
+  arrivals: { guessTenant: () => UNKNOWN_TENANT, activity: context.activity, findClient: () => '' },
 });
 addRoutes(server, unlimitedRoutes(context));
 

@@ -18,6 +18,7 @@ import { PublicLimit, type PublicLimitMemory } from './http/limits/public-limit.
 import { rateLimit, rateLimitMemory } from './http/limits/rate-limit.ts';
 import { UnreadResponses } from './http/limits/response-backpressure.ts';
 import { Prefetcher } from './http/prefetch.ts';
+import { findClientNetwork } from './http/request/client-address.ts';
 import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import type { ThreadMetrics } from './metrics/metrics.ts';
@@ -156,6 +157,7 @@ export class Serving {
       arrivals: {
         guessTenant: (request) => guessTenant({ context, prefetcher }, request),
         activity: context.activity,
+        findClient: ({ raw }) => findClientNetwork(raw, config.trustedProxies),
       },
     });
     const routes = {

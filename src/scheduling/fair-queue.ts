@@ -6,9 +6,10 @@ export const UNKNOWN_TENANT = 0;
 /** Stands for supervisors and load balancers, which must not wait for unknown callers. */
 export const HEALTH_CHECKS_TENANT = -1;
 
-export class FairQueue<Item> {
+/** `Key`: tells tenants apart; by default, a workspace id. */
+export class FairQueue<Item, Key = number> {
   /** Queues in the order in which their tenants are served next. None is empty. */
-  readonly #queues = new Map<number, Item[]>();
+  readonly #queues = new Map<Key, Item[]>();
   readonly #isBefore: (item: Item, other: Item) => boolean;
   #length = 0;
 
@@ -26,8 +27,7 @@ export class FairQueue<Item> {
     return this.#queues.size;
   }
 
-  /** `tenant`: a workspace id. */
-  push(tenant: number, item: Item): void {
+  push(tenant: Key, item: Item): void {
     this.#length++;
     const queue = this.#queues.get(tenant);
     if (queue === undefined) {
@@ -40,7 +40,7 @@ export class FairQueue<Item> {
   }
 
   /** Removes the next item, or the next one of a tenant that `mayStart`. */
-  shift(mayStart: (tenant: number) => boolean = () => true): Item | undefined {
+  shift(mayStart: (tenant: Key) => boolean = () => true): Item | undefined {
     for (const [tenant, queue] of this.#queues) {
       if (!mayStart(tenant)) continue;
       const item = queue.shift()!;

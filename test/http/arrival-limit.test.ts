@@ -10,7 +10,7 @@ import fastify, { type FastifyRequest } from 'fastify';
 import { median } from '../../bench/median.ts';
 import { ArrivalLimit, MAX_PER_PERIOD, MAX_PER_TURN } from '../../src/http/limits/arrival-limit.ts';
 import { SMALL_BYTES } from '../../src/operations/machinery/cpu-queue.ts';
-import { UNKNOWN_TENANT } from '../../src/scheduling/fair-queue.ts';
+import { HEALTH_CHECKS_TENANT, UNKNOWN_TENANT } from '../../src/scheduling/fair-queue.ts';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { block } from '../support/block.ts';
 import { seenAgain, severalTenants } from '../support/tenant-activity.ts';
@@ -23,7 +23,11 @@ describe('Requests that arrive at the same time', () => {
   let url = '';
   const started = new TurnCount();
   before(async () => {
-    const limit = new ArrivalLimit({ guessTenant: () => UNKNOWN_TENANT, activity: new TenantActivity() });
+    const limit = new ArrivalLimit({
+      guessTenant: () => UNKNOWN_TENANT,
+      activity: new TenantActivity(),
+      findClient,
+    });
     app.addHook('onRequest', (request, _reply, done) => limit.admit(request, done));
     app.get('/', async () => {
       started.add();
@@ -70,6 +74,18 @@ describe('Requests that arrive at the same time', () => {
     assert.equal(order.length, MAX_PER_PERIOD + 2);
   });
 
+  it('start in turns of their addresses if they are health checks', async () => {
+    const { order, arrive } = arrivals(severalTenants());
+    const flood = 10 * MAX_PER_PERIOD;
+    for (let request = 0; request < flood; request++) arrive(HEALTH_CHECKS_TENANT);
+    let before = 0;
+    arrive(HEALTH_CHECKS_TENANT, { 'x-forwarded-for': '198.51.100.1' }, () => {
+      before = order.length;
+    });
+    while (order.length <= flood) await nextTurn();
+    assert.ok(before <= MAX_PER_PERIOD + 2, `${before} before it`);
+  });
+
   it('leave a large body unread while they wait', () => {
     const { arrive } = arrivals(severalTenants());
     for (let request = 0; request < MAX_PER_PERIOD; request++) arrive(1);
@@ -108,16 +124,19 @@ describe('Requests that arrive at the same time', () => {
   });
 });
 
+const findClient = ({ raw }: FastifyRequest) => String(raw.headers['x-forwarded-for']);
+
 function arrivals(activity = new TenantActivity(), work: () => void = () => {}) {
   const order: number[] = [];
   const tenants = new Map<IncomingMessage, number>();
-  const limit = new ArrivalLimit({ guessTenant: ({ raw }) => tenants.get(raw)!, activity });
-  const arrive = (tenant: number, headers: IncomingHttpHeaders = {}): IncomingMessage => {
+  const limit = new ArrivalLimit({ guessTenant: ({ raw }) => tenants.get(raw)!, activity, findClient });
+  const arrive = (tenant: number, headers: IncomingHttpHeaders = {}, start = () => {}): IncomingMessage => {
     const message = new IncomingMessage(new Socket());
     Object.assign(message.headers, headers);
     tenants.set(message, tenant);
     limit.admit({ raw: message } as FastifyRequest, () => {
       order.push(tenant);
+      start();
       work();
     });
     return message;

@@ -13,6 +13,16 @@ describe('The activity of tenants', () => {
     assert.ok(!activity.isShared);
   });
 
+  it('is not shared with a supervisor, but with many health checks', () => {
+    const activity = new TenantActivity();
+    const check = (times: number) => {
+      activity.seen(1);
+      for (let time = 0; time < times; time++) activity.seenHealthCheck();
+      return activity.isShared;
+    };
+    assert.deepEqual([check(10), check(1_000)], [false, true]);
+  });
+
   it('is shared in each thread while another thread serves another tenant', () => {
     const memory = TenantActivity.allocate();
     const [one, other] = [new TenantActivity(memory), new TenantActivity(memory)];

@@ -1,13 +1,13 @@
 // Bounds the requests that start in one turn of the event loop: hundreds of connections may each send one at
 // the same time, and a request uses about a tenth of a millisecond before it waits for the database or is
-// refused. Tenants whose requests wait take turns.
+// refused. Tenants whose requests wait take turns, and among health checks, client addresses.
 //
 // While several tenants are active, each may start a few requests per period, and a period ends once the
 // event loop has been idle for a part of it. Otherwise the connections of one busy tenant would keep the
 // event loop occupied, and every step of another tenant's request would wait.
 
 import type { FastifyRequest } from 'fastify';
-import { FairQueue } from '../../scheduling/fair-queue.ts';
+import { FairQueue, HEALTH_CHECKS_TENANT } from '../../scheduling/fair-queue.ts';
 import type { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import { hasSmallBody, postponeBody } from '../request/body.ts';
 
@@ -40,12 +40,17 @@ export interface ArrivalOptions {
   /** Returns the tenant (a workspace id) that a request is probably from: it is not authenticated yet. */
   guessTenant: (request: FastifyRequest) => number;
   activity: TenantActivity;
+  /** Returns what tells apart the clients whose health checks wait. */
+  findClient: (request: FastifyRequest) => string;
 }
 
 export class ArrivalLimit {
   readonly #waiting = new FairQueue<Waiting>();
+  /** Health checks by client address: those of a supervisor do not wait for a flood from elsewhere. */
+  readonly #healthChecks = new FairQueue<Start, string>();
   readonly #guessTenant: ArrivalOptions['guessTenant'];
   readonly #activity: TenantActivity;
+  readonly #findClient: ArrivalOptions['findClient'];
   /** Requests started since the last reset; a reset in every turn of the event loop would cost more. */
   #started = 0;
   /** Requests started by each tenant, while several are active. */
@@ -55,9 +60,10 @@ export class ArrivalLimit {
   #endsBy = 0;
   #lastReset = performance.eventLoopUtilization();
 
-  constructor({ guessTenant, activity }: ArrivalOptions) {
+  constructor({ guessTenant, activity, findClient }: ArrivalOptions) {
     this.#guessTenant = guessTenant;
     this.#activity = activity;
+    this.#findClient = findClient;
   }
 
   /** Runs `start` in this turn or in a later one. */
@@ -68,9 +74,17 @@ export class ArrivalLimit {
       return;
     }
     if (!hasSmallBody(request.raw)) postponeBody(request.raw);
-    const waiting = { tenant: tenant ?? this.#guessTenant(request), start };
-    this.#waiting.push(waiting.tenant, waiting);
+    this.#wait(tenant ?? this.#guessTenant(request), request, start);
     this.#scheduleReset();
+  }
+
+  #wait(tenant: number, request: FastifyRequest, start: Start): void {
+    let next = start;
+    if (tenant === HEALTH_CHECKS_TENANT) {
+      this.#healthChecks.push(this.#findClient(request), start);
+      next = () => this.#healthChecks.shift()!();
+    }
+    this.#waiting.push(tenant, { tenant, start: next });
   }
 
   #mayStart(tenant: number): boolean {

@@ -3,16 +3,14 @@
 // works, whatever else its address has sent.
 
 import type { IncomingMessage } from 'node:http';
-import { type BlockList, isIPv6 } from 'node:net';
+import type { BlockList } from 'node:net';
 import { Problem } from '../../problem.ts';
 import { WindowCounts } from '../../scheduling/window-counts.ts';
-import { findClientAddress } from '../request/client-address.ts';
+import { findClientNetwork } from '../request/client-address.ts';
 import { httpStatus } from '../response/problem.ts';
 
 /** Maximum number of addresses; beyond it the first one is forgotten, so that memory is bounded. */
 const MAX_NETWORKS = 16_384;
-const GROUPS = 8;
-const GROUPS_OF_NETWORK = 4;
 
 export interface PublicLimitMemory {
   refusals: SharedArrayBuffer;
@@ -66,17 +64,8 @@ export class PublicLimit {
 
   /** Counts the request; returns the seconds until the next minute if it exceeds the limit, otherwise null. */
   #secondsBeyond(requests: WindowCounts, request: IncomingMessage, more = 1): number | null {
-    const network = networkPrefix(findClientAddress(request, this.#trustedProxies));
+    const network = findClientNetwork(request, this.#trustedProxies);
     const { count, secondsLeft } = requests.add(network, more);
     return count <= this.#perMinute ? null : secondsLeft;
   }
-}
-
-/** The /64 of an IPv6 address: a host can use every address in it. `address` is in canonical form. */
-export function networkPrefix(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
-  const zeros = Array.from({ length: GROUPS - head.length - tail.length }, () => '0');
-  const groups = [...head, ...zeros, ...tail];
-  return `${groups.slice(0, GROUPS_OF_NETWORK).join(':')}::/64`;
 }

@@ -3,12 +3,14 @@
 // appended it.
 
 import type { IncomingMessage } from 'node:http';
-import { type BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
+import { type BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /** More proxies than any installation has; limits the work for a header full of trusted addresses. */
 const MAX_PROXIES = 32;
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/;
 const MAPPED_IPV4 = '::ffff:';
+const GROUPS = 8;
+const GROUPS_OF_NETWORK = 4;
 
 /**
  * Returns the last address on the way to this process that does not belong to a trusted proxy, in canonical
@@ -27,6 +29,20 @@ export function findClientAddress({ headers, socket }: IncomingMessage, trustedP
     address = previous;
   }
   return address;
+}
+
+/** Returns what limits tell clients apart by: the address of a client, for IPv6 its network. */
+export function findClientNetwork(message: IncomingMessage, trustedProxies: BlockList): string {
+  return networkPrefix(findClientAddress(message, trustedProxies));
+}
+
+/** The /64 of an IPv6 address: a host can use every address in it. `address` is in canonical form. */
+export function networkPrefix(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
+  const zeros = Array.from({ length: GROUPS - head.length - tail.length }, () => '0');
+  const groups = [...head, ...zeros, ...tail];
+  return `${groups.slice(0, GROUPS_OF_NETWORK).join(':')}::/64`;
 }
 
 function isTrusted(address: string, trustedProxies: BlockList): boolean {

@@ -15,7 +15,8 @@ export const alive: PublicEndpoint = {
   operationId: 'checkAlive',
   path: '/healthz',
   isUnlimited: true,
-  handle: async ({ reply }) => {
+  handle: async ({ context, reply }) => {
+    context.activity.seenHealthCheck();
     reply.header('content-type', JSON_TYPE);
     return '{"success":1,"status":"alive"}';
   },
@@ -31,7 +32,8 @@ export const ready: PublicEndpoint = {
   operationId: 'checkReady',
   path: '/readyz',
   isUnlimited: true,
-  handle: async ({ isReady, reply }) => {
+  handle: async ({ context, isReady, reply }) => {
+    context.activity.seenHealthCheck();
     try {
       await isReady();
     } catch (error) {
