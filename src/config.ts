@@ -52,14 +52,19 @@ const IGNORED_DEMANDS = ['channel_binding', 'gssencmode'];
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
 /** Matches the parameters that replace PGSSLMODE: all but `sslnegotiation`. Others of this form are refused. */
 const SETS_TLS = /[?&]ssl(?!negotiation)\w*=/;
-/** Parameters of a DATABASE_URL that are refused because a setting replaces them. */
-const timeouts = {
+/** Replaces parameters of other clients. `pg` ignores them: the tables would be in the schema `public`. */
+const searchPath = 'options=-c%20search_path%3DNAME';
+/** Parameters of a DATABASE_URL that are refused because a setting or another parameter replaces them. */
+const replacements = {
   statement_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   lock_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   idle_in_transaction_session_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   connect_timeout: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
   connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
+  schema: searchPath,
+  currentSchema: searchPath,
+  search_path: searchPath,
 };
 /** Prefix of variables that are refused unless they are settings. */
 const PREFIX = 'UGS_';
@@ -520,7 +525,7 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
       const { searchParams } = parsePostgresUrl(url);
       checkTls(searchParams);
       checkTarget(searchParams);
-      refuseTimeouts(searchParams);
+      refuseReplaced(searchParams);
     }
     return { engine: 'postgres', url: new Secret(text) };
   }
@@ -584,7 +589,7 @@ function refuseUnknownTls(parameters: URLSearchParams): void {
   const known = [...Object.keys(tlsChoices), ...tlsFiles];
   // An unescaped password can become part of another parameter's name.
   const unknown = [...parameters.keys()].find(
-    (name) => /^(?:ssl|require)\w*$/i.test(name) && !known.includes(name),
+    (name) => /^(?:ssl|tls|require)[\w-]*$/i.test(name) && !known.includes(name),
   );
   if (unknown !== undefined)
     throw new Error(`must not set ${unknown}, which has no effect${didYouMean(similarName(unknown, known))}`);
@@ -606,10 +611,10 @@ function checkReadable(file: string, name: string): void {
   }
 }
 
-/** Refuses timeouts, because parameters of the URL override all other options of `pg`. */
-function refuseTimeouts(parameters: URLSearchParams): void {
-  for (const [name, setting] of Object.entries(timeouts)) {
-    if (parameters.has(name)) throw new Error(`must not set ${name}; use ${setting} instead`);
+/** Refuses timeouts, too, because parameters of the URL override all other options of `pg`. */
+function refuseReplaced(parameters: URLSearchParams): void {
+  for (const [name, replacement] of Object.entries(replacements)) {
+    if (parameters.has(name)) throw new Error(`must not set ${name}; use ${replacement} instead`);
   }
 }
 

@@ -291,6 +291,8 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     'if DATABASE_URL has an invalid ssl': 'ssl=false',
     'if DATABASE_URL has an invalid sslnegotiation': 'sslmode=verify-full&sslnegotiation=none',
     'if DATABASE_URL misspells sslmode, which would connect without TLS': 'sslMode=verify-full',
+    'if DATABASE_URL spells sslmode as for other databases': 'ssl-mode=REQUIRED',
+    'if DATABASE_URL requires TLS by a name of other databases': 'tls=true',
     'if DATABASE_URL has a parameter of TLS that has no effect': 'sslmode=verify-full&sslcrl=revoked.pem',
     'if DATABASE_URL requires channel binding, which has no effect':
       'sslmode=require&channel_binding=require',
@@ -305,11 +307,19 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
       return assertSettingRefused({
         env,
         names:
-          /DATABASE_URL .*(?:sslmode|ssl |sslcrl|sslnegotiation|sslrootcert|(?:channel_binding|gssencmode) to require, which has no effect|require_auth)/,
+          /DATABASE_URL .*(?:sslmode|ssl |tls|sslcrl|sslnegotiation|sslrootcert|(?:channel_binding|gssencmode) to require, which has no effect|require_auth)/,
         hides: /hidden/,
       });
     });
   }
+
+  for (const name of ['schema', 'currentSchema', 'search_path'])
+    it(`if DATABASE_URL names a schema in ${name}, which has no effect`, () =>
+      assertSettingRefused({
+        env: { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${name}=groups` },
+        names: new RegExp(`DATABASE_URL must not set ${name}; use options=`),
+        hides: /hidden/,
+      }));
 
   it('if PGSSLMODE is invalid, which would connect without TLS, unless DATABASE_URL sets it', () => {
     const url = 'postgres://u:hidden@127.0.0.1:1/d?sslmode=disable';
