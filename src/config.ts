@@ -510,6 +510,8 @@ const AUTHORITY = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 /** Returns one URL per host: as in libpq, postgres://USER:PASSWORD@a:5432,b:5432/DATABASE has two. */
 export function urlsOfHosts(databaseUrl: string): string[] {
   const [, start = databaseUrl, hosts = '', rest = ''] = AUTHORITY.exec(databaseUrl) ?? [];
+  // `URL` refuses a user without a host; the parameter, such as the directory of a socket, takes precedence.
+  if (start.endsWith('@') && hosts === '' && /[?&]host=/.test(rest)) return [`${start}localhost${rest}`];
   return hosts.split(',').map((host) => start + host + rest);
 }
 

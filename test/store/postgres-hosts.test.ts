@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import pg from 'pg';
-import { urlsOfHosts } from '../../src/config.ts';
+import { readConfig, urlsOfHosts } from '../../src/config.ts';
 import { NoFreeConnection } from '../../src/store/postgres/client/errors.ts';
 import { Hosts, lastPrimaryMemory } from '../../src/store/postgres/client/hosts.ts';
 
@@ -29,6 +29,13 @@ describe('The hosts of a DATABASE_URL', () => {
     ])
       assert.deepEqual(urlsOfHosts(url), [url]);
     assert.deepEqual(urlsOfHosts('postgres://u:p,q@a,b'), ['postgres://u:p,q@a', 'postgres://u:p,q@b']);
+  });
+
+  it('can be a parameter, also after a user and password', () => {
+    const url = 'postgres://u:p@/db?host=/cloudsql/project:region:instance';
+    assert.deepEqual(urlsOfHosts(url), [url.replace('@/', '@localhost/')]);
+    assert.deepEqual(urlsOfHosts('postgres:///db?host=/run'), ['postgres:///db?host=/run']);
+    readConfig({ DATABASE_URL: url });
   });
 
   it('are used in turn from the one that was the primary last', () => {
