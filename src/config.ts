@@ -515,10 +515,13 @@ export function urlsOfHosts(databaseUrl: string): string[] {
   return hosts.split(',').map((host) => start + host + rest);
 }
 
+/** Parameters, and what only a shell expands or removes: as a path, it would name a new, empty database. */
+const NOT_IN_PATH = /\?|^[~$"']/;
+
 function parseDatabaseUrl(text: string): DatabaseUrl {
   // A path with a trailing space would name a new, empty database.
   const path = /^sqlite:(?:\/\/)?(\S|\S.*\S)$/.exec(text)?.[1];
-  if (path !== undefined && path !== ':memory:') {
+  if (path !== undefined && path !== ':memory:' && !NOT_IN_PATH.test(path)) {
     if (!isAbsolute(path)) requireWorkingDirectory();
     return { engine: 'sqlite', path };
   }
@@ -532,7 +535,7 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
     return { engine: 'postgres', url: new Secret(text) };
   }
   throw new Error(
-    'must be sqlite:PATH, such as sqlite:data/user-groups.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    'must be sqlite:PATH, such as sqlite:data/user-groups.db, without parameters, quotes, "~" and "$", or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   );
 }
 

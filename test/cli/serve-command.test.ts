@@ -167,6 +167,13 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
         names: new RegExp(`${variable} must be .*: its value starts or ends with white space`),
       }));
 
+  for (const path of ['groups.db?mode=rw', '~/groups.db', '$HOME/groups.db', '"my groups.db"'])
+    it(`if DATABASE_URL would name a new database: sqlite:${path}`, () =>
+      assertSettingRefused({
+        env: { DATABASE_URL: `sqlite:${path}` },
+        names: /DATABASE_URL must be sqlite:PATH, .* without parameters, quotes, "~" and "\$"/,
+      }));
+
   for (const value of ['"8080"', "'8080'"])
     it(`that names the quotes around ${value}`, () =>
       assertSettingRefused({ env: { PORT: value }, names: /PORT must be .*: its value is in quotes/ }));
