@@ -189,7 +189,7 @@ async function tryDebianPackage(folder: Folder): Promise<void> {
     'doc/user-group-service/docs/monitor.md',
   ])
     assert.ok(files.includes(`/usr/share/${shown}`), shown);
-  assert.deepEqual(modes(root), { 'token-keys': '640', 'database-url': '640', config: '750', data: '700' });
+  assert.deepEqual(modes(root), { 'token-keys': '640', 'database-url': '640', config: '2750', data: '700' });
   await serveInstalled(folder, root, true);
 
   nextPackage(folder, root);
@@ -219,7 +219,7 @@ async function tryDebianPackage(folder: Folder): Promise<void> {
 }
 
 function modes(root: string): Record<string, string> {
-  const mode = (path: string) => (statSync(join(root, path)).mode & 0o777).toString(8);
+  const mode = (path: string) => (statSync(join(root, path)).mode & 0o7777).toString(8);
   return {
     'token-keys': mode('etc/user-group-service/token-keys'),
     'database-url': mode('etc/user-group-service/database-url'),
