@@ -497,6 +497,23 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   });
 
+  it('begins at the end of the period, and not with all that happened later', async () => {
+    service.clockAheadMs = -2 * DAY_MS;
+    const { token, id } = await newWorkspace();
+    await service.get({ user_group_id: 'earlier', name: 'N' }, { token });
+    service.clockAheadMs = -DAY_MS;
+    await service.get({ user_group_id: 'yesterday', name: 'N' }, { token });
+    service.clockAheadMs = 0;
+    const now = Date.now();
+    await insertEvents(id, 12_000, 'later', now);
+    const [since, until] = [1.5, 0.5].map((days) => new Date(now - days * DAY_MS).toISOString());
+    const first = await page(token, { since: since!, until: until! });
+    assert.deepEqual(idsOf(first.json.events), ['yesterday']);
+    assert.equal(first.json.next_cursor, null);
+    const all = await list(token, { until: until!, limit: 1, target_type: 'user_group' });
+    assert.deepEqual(idsOf(all), ['yesterday', 'earlier']);
+  });
+
   it('refuses unknown types, targets and orders, and names the valid ones', async () => {
     const { token } = await newWorkspace();
     const refusals = [
@@ -625,11 +642,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
 
   it('counts all of an event towards the bytes of a page', async () => {
     const { token, id } = await newWorkspace();
-    const [{ workspace_id }] = (await runSql(
-      service.database,
-      `select workspace_id from api_tokens where api_token_id = ${id}`,
-    )) as [Record<string, unknown>];
-    await insertEvents(Number(workspace_id), 3_000, 'é'.repeat(400));
+    await insertEvents(id, 3_000, 'é'.repeat(400));
     await assertPagesOf(token, 3_001);
   });
 
@@ -654,13 +667,10 @@ describeOnEachDatabase('GET /v1/events', (database) => {
   }
 
   it('reads a bounded number of events for a page with a rare type', async () => {
-    const { token } = await newWorkspace();
-    const { workspace_id } = (
-      await runSql(service.database, 'select max(workspace_id) as workspace_id from workspaces')
-    )[0]!;
+    const { token, id } = await newWorkspace();
     await service.get({ user_group_id: 'rare', name: 'Rare' }, { token });
     await service.call('DELETE', '/v1/user-groups/rare', undefined, { token });
-    await insertEvents(Number(workspace_id), 2_500);
+    await insertEvents(id, 2_500);
     await completeFeed(token);
     for (const order of ['newest', 'oldest']) {
       const query = { type: 'user_group.deleted', order };
@@ -682,12 +692,12 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   });
 
-  /** Inserts events of many groups after all others. */
-  async function insertEvents(workspaceId: number, count: number, suffix = ''): Promise<void> {
+  /** Inserts events of many groups into the workspace of an API token, after all others. */
+  async function insertEvents(apiTokenId: number, count: number, suffix = '', occurredAt = 1): Promise<void> {
     const columns =
       'bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at, actor, request_id, version, changes, position';
     const values = (n: string, position: string) =>
-      `select 1, ${workspaceId}, 'Customer', 'user_group', 'generated ' || ${n} || '${suffix}', 'evt_generated' || ${n}, 'user_group.created', 1, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', null, 1, null, ${position}`;
+      `select 1, (select workspace_id from api_tokens where api_token_id = ${apiTokenId}), 'Customer', 'user_group', 'generated ' || ${n} || '${suffix}', 'evt_generated' || ${n}, 'user_group.created', ${occurredAt}, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', null, 1, null, ${position}`;
     await runSql(
       service.database,
       database.name === 'SQLite'
@@ -699,6 +709,10 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     await service.get({ user_group_id: 'after', name: 'After' });
   }
 });
+
+function idsOf(events: readonly Event[]): string[] {
+  return events.map(({ target }) => target.id);
+}
 
 describe('UGS_EVENT_RETENTION_DAYS=0', () => {
   describeOnEachDatabase('', (database) => {

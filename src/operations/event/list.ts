@@ -77,7 +77,7 @@ export async function listEvents(
     events: page,
     nextCursor: nextCursor(list, position, isEnd, isEnd ? toHour(now) : reachedHour(start, page, now)),
   });
-  let after = start;
+  let after = start ?? (await endOfPeriod(store, list));
   if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
   const endBy = performance.now() + MAX_SCAN_MS;
@@ -117,6 +117,32 @@ export async function listEvents(
  */
 function isBeyond({ occurredAt }: StoredEvent, { order, filter }: EventList): boolean {
   return order === 'newest' && filter.since !== undefined && occurredAt < filter.since - CLOCK_SKEW_MS;
+}
+
+/**
+ * Returns the position before which the newest-first list of all targets begins, found by bisection: every later event
+ * occurred after the filter's period. null: begins at the newest event.
+ */
+async function endOfPeriod(
+  store: BatchingStore,
+  { tenant, order, target, filter: { until } }: EventList,
+): Promise<ListPosition | null> {
+  if (order !== 'newest' || target !== null || until === undefined) return null;
+  const one = { tenant, order, type: null, target, limit: 1, scanLimit: 1, maxBytes: 1 };
+  const findLater = async (after: ListPosition | null) => {
+    const { events } = await store.read({ kind: 'listEvents', ...one, after });
+    return events.find(({ occurredAt }) => occurredAt >= until + CLOCK_SKEW_MS);
+  };
+  const newest = await findLater(null);
+  if (newest === undefined) return null;
+  let [from, to] = [0, newest.position];
+  while (to - from > SCANNED) {
+    const middle = from + Math.floor((to - from) / 2);
+    const later = await findLater({ position: middle, eventId: '' });
+    if (later === undefined) from = middle;
+    else to = later.position;
+  }
+  return { position: to, eventId: '' };
 }
 
 function readPage(store: BatchingStore, search: ListSearch): Promise<ListedEvents> {
