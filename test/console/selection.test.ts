@@ -172,7 +172,7 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
       `id-${String(index).padStart(4, '0')}`,
       {
         name: names[index % names.length]!,
-        properties: '{"a":"b;=1+1"}' as JsonText,
+        properties: '{"a":"b;=1+1","plan":"go\\n=1+1","seats":[1]}' as JsonText,
         ...(index === 7 && { suspendedAt: 1 }),
       },
     ]);
@@ -189,9 +189,20 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
       rows.slice(0, names.length).map(({ name }) => name),
       ["'=1+1", "'+1", "'-1", "'@a", "a;'=1+1", `a; "'-1`, 'a "quoted"; text', 'plain'],
     );
-    assert.deepEqual(JSON.parse(rows[0]!.properties!), { a: 'b;=1+1' });
+    assert.deepEqual(JSON.parse(rows[0]!.properties!), { a: 'b;=1+1', plan: 'go\n=1+1', seats: [1] });
     // Spreadsheets whose separator is a semicolon also split the lines at those within a cell.
     assert.doesNotMatch(all.text, /;["\s]*[=+@-]/);
+    const columns = new URLSearchParams({ suspended: 'yes', columns: 'a, plan, seats, none, ;=1+1' });
+    const chosen = await reader.get(`${LIST}/-/export?${columns}`);
+    assert.doesNotMatch(chosen.text, /[;\n]["\s]*[=+@-]/);
+    const [header, cells] = parse(chosen.text, { bom: true }) as string[][];
+    assert.deepEqual(
+      [header!.slice(-5), cells!.slice(-5)],
+      [
+        ['properties.a', 'properties.plan', 'properties.seats', 'properties.none', "properties.;'=1+1"],
+        ["b;'=1+1", 'go =1+1', '[1]', '', ''],
+      ],
+    );
     const suspended = await reader.get(`${LIST}/-/export?suspended=yes`);
     assert.deepEqual(
       (parse(suspended.text, { bom: true, columns: true }) as Record<string, string>[]).map(

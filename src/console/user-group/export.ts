@@ -3,14 +3,17 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { timestamp, timestampOrNull } from '../../domain/instant.ts';
+import { decodeString } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
 import { jsonCell, withoutFormulas } from '../../domain/spreadsheet.ts';
 import { digestOfApiToken } from '../../domain/token.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { authenticate } from '../../operations/api-token/authenticate.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { userGroupPages } from '../../operations/user-group/list.ts';
+import { membersOf } from '../markup/json.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
-import { listConditions, readSearch } from './search-form.ts';
+import { listConditions, propertyColumns, readSearch } from './search-form.ts';
 
 export const EXPORT_PATH = '/console/user-groups/-/export';
 
@@ -53,7 +56,7 @@ function csv(call: PageCall): Readable {
   const format = stringify({
     header: true,
     bom: true,
-    columns: Object.keys(COLUMNS),
+    columns: [...Object.keys(COLUMNS), ...propertiesOf(call).map((name) => `properties.${name}`)],
     cast: { string: withoutFormulas },
     record_delimiter: 'windows',
   });
@@ -71,7 +74,9 @@ function csv(call: PageCall): Readable {
  * Reads without the deadline of the request: a large list takes minutes. A browser can read as slowly as it
  * likes, so the API token is checked again for every page. Throws `Unauthenticated`.
  */
-async function* records({ context, caller, session, query }: PageCall): AsyncGenerator<(string | null)[]> {
+async function* records(call: PageCall): AsyncGenerator<(string | null)[]> {
+  const { context, caller, session, query } = call;
+  const names = propertiesOf(call);
   const unbounded = {
     ...context,
     store: context.store.until(Number.POSITIVE_INFINITY),
@@ -81,10 +86,27 @@ async function* records({ context, caller, session, query }: PageCall): AsyncGen
   const digest = digestOfApiToken(session.apiToken.reveal());
   for await (const page of pages) {
     await authenticate(unbounded, digest);
-    for (const userGroup of page) yield toRecord(userGroup);
+    for (const userGroup of page) {
+      if (names.length > 0) await unbounded.cpu.turn(valuesLength(userGroup));
+      yield toRecord(userGroup, names);
+    }
   }
 }
 
-function toRecord(userGroup: UserGroup): (string | null)[] {
-  return Object.values(COLUMNS).map((cellOf) => cellOf(userGroup));
+/** Properties with a column of their own, as on the page. */
+function propertiesOf({ query }: PageCall): string[] {
+  return propertyColumns(readSearch(query)).shown;
+}
+
+function toRecord(userGroup: UserGroup, names: readonly string[]): (string | null)[] {
+  const cells = Object.values(COLUMNS).map((cellOf) => cellOf(userGroup));
+  if (names.length === 0) return cells;
+  const members = membersOf(userGroup.properties);
+  return [...cells, ...names.map((name) => propertyCell(members.get(name)))];
+}
+
+/** Without line breaks, after which a spreadsheet that ignores quotes would begin a row. */
+function propertyCell(json: JsonText | undefined): string | null {
+  if (json === undefined) return null;
+  return json[0] === '"' ? decodeString(json).replace(/\p{Cc}+/gu, ' ') : jsonCell(json);
 }
