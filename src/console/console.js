@@ -124,7 +124,10 @@ for (const type of ['input', 'submit']) {
 // While a search continues by itself, a button stops it; otherwise the link "Continue searching" continues it.
 function showStop(isSearching) {
   const stop = document.getElementById('search-stop');
-  if (stop) stop.hidden = !isSearching;
+  if (!stop) return;
+  // Keeps the focus in its place: a hidden button loses it.
+  if (!isSearching && stop === document.activeElement) stop.parentElement.focus();
+  stop.hidden = !isSearching;
 }
 
 // Otherwise screen readers would have heard last that it searches. The overview sends requests without a search.

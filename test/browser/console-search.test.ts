@@ -160,7 +160,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await page.close();
   });
 
-  it('stops when asked on a page that was opened by its address, and keeps the focus on the button and the link', async () => {
+  it('stops when asked on a page that was opened by its address, and keeps the focus in its place', async () => {
     const page = await open();
     const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let count = 0;
@@ -191,6 +191,8 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await eventually('the second step', () => count === 2);
     steps[1]!.resolve();
     await page.getByText('The rare one').waitFor();
+    await stop.waitFor({ state: 'hidden' });
+    assert.equal(await isFocused(page.locator('#search-progress')), true);
     await page.close();
   });
 

@@ -102,7 +102,7 @@ export function progressView(
   ifNothing: Html,
 ): Html {
   const step = progress.isDone ? done(search, progress, ifNothing) : goingOn(search, progress, total);
-  return html`<div id="search-progress">
+  return html`<div id="search-progress" tabindex="-1">
 <div id="search-step">${step}</div>
 <button type="button" id="search-stop" hidden>Stop</button>
 </div>`;
