@@ -115,7 +115,7 @@ for (const type of ['input', 'submit']) {
       event.preventDefault();
       event.stopImmediatePropagation();
       for (const input of form.querySelectorAll('input')) if (TOKEN.test(input.value)) input.value = '';
-      location.assign('/console/user-groups/-/find-by-token');
+      location.assign('/console/user-groups/-/find-by-token#token');
     },
     { capture: true },
   );

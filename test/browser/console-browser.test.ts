@@ -602,6 +602,8 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     page.on('framenavigated', (frame) => urls.push(frame.url()));
     await page.getByLabel('Id or name').fill(json.user_group.token);
     await page.getByRole('heading', { name: 'Find by token', level: 1 }).waitFor();
+    // Ready for pasting it again.
+    await page.locator('input:focus[name="token"]').waitFor();
     assert.ok(urls.length > 0 && urls.every((url) => !url.includes(secret)));
     await page.goBack();
     assert.equal(await page.getByLabel('Id or name').inputValue(), '');
