@@ -16,10 +16,15 @@ export interface Migration {
 
 export interface MigrationObserver {
   started(migration: Migration): void;
+  /** Another session holds a lock that the migration needs. Called once for each migration. */
+  blocked(migration: Migration): void;
   applied(migration: Migration, tookMs: number): void;
 }
 
-export const UNOBSERVED: MigrationObserver = { started: () => {}, applied: () => {} };
+export const UNOBSERVED: MigrationObserver = { started: () => {}, blocked: () => {}, applied: () => {} };
+
+export const BLOCKED =
+  'another session holds a lock that the migration needs; it is repeated until the lock is free';
 
 /** Number of later schemas that a version serves besides its own. */
 const SERVED_BEYOND = 1;

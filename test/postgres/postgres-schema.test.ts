@@ -13,10 +13,11 @@ import { FaultProxy } from '../support/faults/proxy.ts';
 import { frozenDatabases, thaw } from '../support/migration/frozen-database.ts';
 import { byteOrder } from '../support/postgres/embedded.ts';
 import { optionsFor } from '../support/postgres/options.ts';
-import { Folder, run } from '../support/process.ts';
+import { eventually, Folder, Program, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 
+const REPORT = 'another session holds a lock that the migration needs';
 const TIMEOUTS = { connectTimeoutMs: 10_000, statementTimeoutMs: 2_000 };
 
 describe('a PostgreSQL database without a schema', () => {
@@ -135,12 +136,29 @@ describe('a migration while another session holds a lock', () => {
     assert.equal((await migrating)[0], '0006-usage.sql');
   });
 
+  for (const command of ['serve', 'migrate']) {
+    it(`is reported once by ${command}`, async () => {
+      using folder = new Folder();
+      await using database = await thaw(frozen, postgres);
+      await using dump = await SqlConnection.open(database.url);
+      await dump.query('begin; lock table deliveries in access share mode');
+      await using program = new Program(folder, [command], { env: database.env });
+      const output = () => program.stdout + program.stderr;
+      await eventually('the report', () => output().includes(REPORT) || program.hasEnded);
+      await waitUntilBlocked(database, 'deliveries');
+      await dump.query('commit');
+      await program.says(/listening|Applied 0006-usage/);
+      assert.equal(output().split(REPORT).length, 2, output());
+      assert.equal(output().split('migrating the database').length, command === 'serve' ? 2 : 1);
+    });
+  }
+
   it('is repeated after a deadlock', async () => {
     await using database = await thaw(frozen, postgres);
     await using request = await SqlConnection.open(database.url);
     await request.query('begin; lock table api_tokens in row exclusive mode');
     const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
-    await waitUntilBlocked(database);
+    await waitUntilBlocked(database, 'api_tokens');
     await request.query('select count(*) from deliveries; commit');
     assert.equal((await migrating)[0], '0006-usage.sql');
   });
@@ -161,8 +179,8 @@ describe('twenty connections that migrate concurrently', () => {
   }
 });
 
-async function waitUntilBlocked(database: TestDatabase): Promise<void> {
-  const waiting = "select from pg_locks where not granted and relation = 'api_tokens'::regclass";
+async function waitUntilBlocked(database: TestDatabase, table: string): Promise<void> {
+  const waiting = `select from pg_locks where not granted and relation = '${table}'::regclass`;
   while ((await runSql(database, waiting)).length === 0) await sleep(10);
 }
 

@@ -131,8 +131,11 @@ async function apply(
   migration: Migration,
   observer: MigrationObserver,
 ): Promise<void> {
-  while (!(await isApplied(session, migration, observer))) {
+  let isRepeated = false;
+  while (!(await isApplied(session, migration, observer, isRepeated))) {
     await session.change('rollback');
+    if (!isRepeated) observer.blocked(migration);
+    isRepeated = true;
     // A statement instead of a timer, because the signal to stop ends statements.
     await session.change(`${BEGIN_WITHOUT_LIMITS}; select pg_sleep(${LOCK_PAUSE_SECONDS}); commit`);
   }
@@ -143,6 +146,7 @@ async function isApplied(
   { change }: SchemaSession,
   migration: Migration,
   observer: MigrationObserver,
+  isRepeated: boolean,
 ): Promise<boolean> {
   const { number, name, sql } = migration;
   await change(BEGIN_WITHOUT_LIMITS);
@@ -154,7 +158,7 @@ async function isApplied(
   const isPending = inserted.length === 1;
   const startedAt = performance.now();
   if (isPending) {
-    observer.started(migration);
+    if (!isRepeated) observer.started(migration);
     try {
       await change(`set local lock_timeout = ${LOCK_WAIT_MS}; ${sql}`);
     } catch (error) {
