@@ -156,6 +156,8 @@ describe('a migration while another session holds a lock', () => {
   it('is repeated after a deadlock', async () => {
     await using database = await thaw(frozen, postgres);
     await using request = await SqlConnection.open(database.url);
+    // The migration is the victim, even if the request begins to wait late.
+    await request.query("set deadlock_timeout = '1min'");
     await request.query('begin; lock table api_tokens in row exclusive mode');
     const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
     await waitUntilBlocked(database, 'api_tokens');
