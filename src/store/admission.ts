@@ -126,12 +126,13 @@ export class ListCooldown implements Cooldown {
   start(tenant: number): (resume: () => void) => void {
     const before = performance.eventLoopUtilization();
     return (resume) => {
-      // The response is written in this turn and counts too.
-      setImmediate(() => {
+      const end = (): void => {
         const { active } = performance.eventLoopUtilization(before);
         this.#pause(tenant, active);
         resume();
-      });
+      };
+      // Ends after the microtasks that write the response, and before other requests are read.
+      queueMicrotask(() => process.nextTick(end));
     };
   }
 

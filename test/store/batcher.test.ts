@@ -5,8 +5,10 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { ThreadSum } from '../../src/scheduling/thread-sum.ts';
+import { ListCooldown } from '../../src/store/admission.ts';
 import { Batcher, type Cooldown } from '../../src/store/batcher.ts';
 import { StoreUnavailable, WaitedTooLong } from '../../src/store/port.ts';
+import { block } from '../support/block.ts';
 
 interface Item {
   kind: 'item';
@@ -429,5 +431,27 @@ describe('A batch', () => {
     await refused;
     await Promise.all([submitted[0], submitted[2], submitted[3]]);
     assert.deepEqual(batches, [[0, 1, 2], [0], [2], [3]]);
+  });
+});
+
+describe('The pause after a list', () => {
+  it('does not grow with the work of other requests in the next turn', async () => {
+    const cooldown = new ListCooldown();
+    cooldown.otherWorkArrived();
+    const end = cooldown.start(1);
+    setImmediate(() => block(100));
+    const pauseMs = await new Promise<number>((resolve) => end(() => resolve(cooldown.remainingMs(1))));
+    assert.ok(pauseMs < 400, `${pauseMs} ms`);
+  });
+
+  it('grows with the work of the response', async () => {
+    const cooldown = new ListCooldown();
+    cooldown.otherWorkArrived();
+    const end = cooldown.start(1);
+    const paused = new Promise<number>((resolve) => end(() => resolve(cooldown.remainingMs(1))));
+    Promise.resolve()
+      .then(() => {})
+      .then(() => block(100));
+    assert.ok((await paused) > 400);
   });
 });
