@@ -103,13 +103,13 @@ const LAST_QUERY_AFTER_MS = 1_500;
 /** Latest start of work that waits for the CPU: it still has time to query the database afterwards. */
 export const LAST_CPU_TURN_AFTER_MS = 1_400;
 
-/** Returns the context of a request, with deadlines that start now and the queue of the tenant. */
+/** Returns the context of a request, with deadlines that start now, or at `startedAt`, and the queue of the tenant. */
 export function requestContext(
   context: Context,
   { id }: FastifyRequest,
   tenant: number = UNKNOWN_TENANT,
+  startedAt = performance.now(),
 ): Context {
-  const startedAt = performance.now();
   const store = context.store.until(startedAt + LAST_QUERY_AFTER_MS, tenant);
   const origin = { via: context.origin.via, requestId: id };
   const cpu = context.cpu.until(startedAt + LAST_CPU_TURN_AFTER_MS, tenant);

@@ -26,6 +26,8 @@ export interface ConsoleOptions extends EndpointOptions {
 export interface Exchange extends Pick<PageCall, 'query' | 'request' | 'reply'> {
   options: ConsoleOptions;
   page: Page;
+  /** When the deadlines of the page start: when the request arrived, or its form if that took longer. */
+  startedAt: number;
   /** The form, once it is being received. */
   received?: Promise<Form>;
 }
@@ -79,11 +81,11 @@ export function admit({ options: { context, unread }, page }: Exchange, { caller
 }
 
 export function preparePageCall(
-  { options, query, request, reply }: Exchange,
+  { options, query, request, reply, startedAt }: Exchange,
   { caller, session }: SignedIn,
   form: Form,
 ): PageCall {
-  const bounded = requestContext(options.context, request, caller.workspaceId);
+  const bounded = requestContext(options.context, request, caller.workspaceId, startedAt);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
   const { demoDirectory, figures } = options;
   const notice = takeNotice({ context, session, request, reply });

@@ -75,6 +75,7 @@ export async function continueForm(exchange: Exchange): Promise<Response> {
   const { options, request, reply } = exchange;
   exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   const form = await exchange.received;
+  exchange.startedAt = performance.now();
   options.publicLimit?.countPage(request.raw, costInPages(form));
   if (form.has(API_TOKEN)) return signInAgain(exchange, form);
   // A large form is not read and encrypted in one turn of the event loop.

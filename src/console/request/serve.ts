@@ -42,7 +42,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
       request.params = withIds(request.params as Record<string, string>);
       const query = queryParameters(request);
       if ([...query.values()].some(hasToken)) return redirect(reply, TOKEN_IN_ADDRESS);
-      return serve({ options, page, query, request, reply });
+      return serve({ options, page, query, request, reply, startedAt: performance.now() });
     });
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
 }
@@ -101,8 +101,10 @@ async function receive(exchange: Exchange, signedIn: SignedIn): Promise<SignedIn
   admit(exchange, signedIn);
   if (request.method !== 'POST') return signedIn;
   const since = performance.now();
+  const isComplete = request.raw.complete;
   exchange.received = receiveForm(options, request, signedIn.caller.workspaceId);
   await exchange.received;
+  if (!isComplete) exchange.startedAt = performance.now();
   return isLateBody(since) ? findSignedIn(options, request, reply) : signedIn;
 }
 
