@@ -317,7 +317,7 @@ function one<Value extends Cell>(
 }
 
 /** Whether there is a row. */
-function exists(statement: Statement, values: readonly Cell[]): Read<boolean> {
+export function exists(statement: Statement, values: readonly Cell[]): Read<boolean> {
   return { statement, values, toResult: (rows) => rows.length > 0 };
 }
 

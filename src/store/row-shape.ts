@@ -45,6 +45,8 @@ export class RowShape<Value extends object> implements Field<Value> {
   readonly fields: Fields<Value>;
   /** `name, name, …` */
   readonly names: string;
+  /** `$1, $2, …`: one parameter for each column. */
+  readonly parameters: string;
   readonly #fields: readonly (readonly [keyof Value, Field<Value[keyof Value]>])[];
 
   constructor(fields: Fields<Value>) {
@@ -52,6 +54,7 @@ export class RowShape<Value extends object> implements Field<Value> {
     this.#fields = Object.entries(fields) as [keyof Value, Field<Value[keyof Value]>][];
     this.columns = this.#fields.flatMap(([, { columns }]) => columns);
     this.names = this.columns.map(({ name }) => name).join(', ');
+    this.parameters = this.columns.map((_, index) => `$${index + 1}`).join(', ');
   }
 
   /** Returns the shape of these fields, in this order. */
@@ -88,9 +91,8 @@ export class RowShape<Value extends object> implements Field<Value> {
    * parameters are `cellsAfter` and the limit.
    */
   pageAfter(): string {
-    const position = this.columns.map((_, index) => `$${index + 1}`).join(', ');
     const limit = `$${this.columns.length + 1}`;
-    return `where (${this.names}) > (${position}) order by ${this.names} limit ${limit}`;
+    return `where (${this.names}) > (${this.parameters}) order by ${this.names} limit ${limit}`;
   }
 }
 

@@ -4,9 +4,10 @@ import type { TokenDigest } from '../../domain/token.ts';
 import { API_TOKEN } from '../entities.ts';
 import { apiTokenExists } from '../reads.ts';
 import { statement } from '../statement.ts';
+import { REVOKE_API_TOKEN, ROTATE_API_TOKEN } from '../writes.ts';
 import type { Session } from './client/session.ts';
 import type { CommandExecutor, QueryBatchExecutor } from './executor.ts';
-import { parameters } from './sent-rows.ts';
+import { typedParameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';
 
 const CONFIG_VERSION = `coalesce((select config_version from environments
@@ -21,7 +22,7 @@ export const FIND_PREVIOUS = statement('find_rotated_api_tokens')`
 
 export const CREATE = statement('create_api_token')`
   insert into api_tokens (${API_TOKEN.names})
-  select ${parameters(API_TOKEN)}
+  select ${typedParameters(API_TOKEN)}
   from workspaces where workspace_id = $2
   on conflict (digest) do nothing
   returning api_token_id`;
@@ -36,15 +37,6 @@ const UNREVOKED = `from api_tokens
 export const COUNT_ACTIVE = statement('count_active_api_tokens')`
   select (select count(*) ${UNREVOKED} and expires_at is null)
     + (select count(*) ${UNREVOKED} and expires_at > $4)`;
-
-export const REVOKE = statement('revoke_api_token')`
-  update api_tokens set revoked_at = $1 where api_token_id = $2 and revoked_at is null
-  returning api_token_id`;
-
-export const ROTATE = statement('rotate_api_token')`
-  update api_tokens set digest = $1, previous_digest = digest, previous_expires_at = $2
-  where api_token_id = $3 and digest = $4 and revoked_at is null
-  returning api_token_id`;
 
 export const MARK_USED = statement('mark_api_tokens_used')`
   update api_tokens set last_used_at = $1
@@ -111,7 +103,7 @@ export const revokeApiToken: CommandExecutor<'revokeApiToken'> = async (
   { apiTokenId, now, event },
   { recordings },
 ) => {
-  const isRevoked = (await session.query(REVOKE, [now, apiTokenId])).length === 1;
+  const isRevoked = (await session.query(REVOKE_API_TOKEN, [now, apiTokenId])).length === 1;
   if (isRevoked) recordings.push({ event });
   return isRevoked || session.read(apiTokenExists(apiTokenId));
 };
@@ -122,7 +114,7 @@ export const rotateApiToken: CommandExecutor<'rotateApiToken'> = async (
   { apiTokenId, currentDigest, digest, previousExpiresAt, event },
   { recordings },
 ) => {
-  const rows = await session.query(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]);
+  const rows = await session.query(ROTATE_API_TOKEN, [digest, previousExpiresAt, apiTokenId, currentDigest]);
   const isRotated = rows.length === 1;
   if (isRotated) recordings.push({ event });
   return isRotated;

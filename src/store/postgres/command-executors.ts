@@ -5,6 +5,7 @@ import type { Tenant } from '../../domain/tenant.ts';
 import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
+import { putFigures } from '../writes.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
@@ -15,7 +16,6 @@ import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordAtCommit } from './event/record.ts';
 import { lockTargets, recordEvent } from './event/single-event.ts';
 import type { CommandBatchExecutor, CommandExecutor, Transaction } from './executor.ts';
-import { putFigures } from './figures.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
@@ -92,7 +92,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyUsage: singly(copyUsage, IN_TRANSACTION),
   deleteOldUsage: singly(deleteOldUsage, IN_TRANSACTION),
   // A repeated attempt would find what the first one stored.
-  putFigures: singly(putFigures, UNREPEATABLE),
+  putFigures: singly((session, command) => session.read(putFigures(command)), UNREPEATABLE),
   putDocument: singly(putDocument, { ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
   deleteDocument: singly(deleteDocument, { ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
   changeConfig: singly(changeConfig, { ...UNREPEATABLE, locksRowsOf: ({ tenant }) => tenant }),

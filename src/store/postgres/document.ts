@@ -15,34 +15,13 @@ import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
 import { documentTotal, READS } from '../reads.ts';
 import { type Statement, statement } from '../statement.ts';
+import { COPY_DOCUMENT, DELETE_DOCUMENT, PUT_DOCUMENT, RESEAL_DOCUMENT } from '../writes.ts';
 import type { Session } from './client/session.ts';
 import type { CommandExecutor, QueryExecutor, Transaction } from './executor.ts';
-import { parameters } from './sent-rows.ts';
-
-const WHERE_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
 
 export const LIST = statement('list_documents')`
   select ${DOCUMENT.names} from documents where workspace_id = $1 and environment = $2
   order by kind, document_id`;
-
-const INSERT_VALUES = `insert into documents (${DOCUMENT.names})
-    values (${parameters(DOCUMENT)})`;
-
-export const PUT = statement('put_document')`
-  ${INSERT_VALUES}
-  on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
-    body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
-    updated_at = excluded.updated_at`;
-
-export const COPY = statement('copy_document')`
-  ${INSERT_VALUES} on conflict (workspace_id, environment, kind, document_id) do nothing`;
-
-export const DELETE = statement('delete_document')`delete from documents ${WHERE_KEY}`;
-
-export const RESEAL = statement('reseal_document')`
-  update documents set secret_key_id = $5, secret_ciphertext = $6 ${WHERE_KEY}
-    and secret_key_id = $7 and secret_ciphertext = $8
-  returning document_id`;
 
 /** A no-op update locks the row of an environment that has one. */
 export const LOCK = statement('lock_environment')`
@@ -51,6 +30,7 @@ export const LOCK = statement('lock_environment')`
 
 export const INCREMENT = statement('increment_config_version')`
   update environments set config_version = config_version + $3 where workspace_id = $1 and environment = $2`;
+
 /**
  * Maximum step of the version of a configuration. Steps are random: after a failover that has lost a change, processes
  * still keep what they read under its version, which must not be issued again.
@@ -87,7 +67,7 @@ export const putDocument: CommandExecutor<'putDocument'> = async (
   const exceeded = exceededLimit({ ...key, body }, stored, await session.read(documentTotal(key)), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document = nextVersion(key, stored, { body, secret, now });
-  await change(session, key, [[PUT, DOCUMENT.cells(document)]]);
+  await change(session, key, [[PUT_DOCUMENT, DOCUMENT.cells(document)]]);
   recordings.push({ event, version: document.version, changes: documentChanges(stored, document) });
   return { created: stored === null, document };
 };
@@ -102,7 +82,7 @@ export const deleteDocument: CommandExecutor<'deleteDocument'> = async (
   const stored = await session.read(READS.findDocument({ key }));
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
-  await change(session, key, [[DELETE, DOCUMENT_KEY.cells(key)]]);
+  await change(session, key, [[DELETE_DOCUMENT, DOCUMENT_KEY.cells(key)]]);
   recordings.push({ event });
   return 'deleted';
 };
@@ -120,7 +100,7 @@ export async function changeConfig(
     session,
     tenant,
     changes.map(({ before, after }) =>
-      after === null ? [DELETE, DOCUMENT_KEY.cells(before!)] : [PUT, DOCUMENT.cells(after)],
+      after === null ? [DELETE_DOCUMENT, DOCUMENT_KEY.cells(before!)] : [PUT_DOCUMENT, DOCUMENT.cells(after)],
     ),
   );
   for (const { before, after, event } of changes)
@@ -135,7 +115,8 @@ export const resealDocument: CommandExecutor<'resealDocument'> = async (
 ) => {
   await lockEnvironment(session, key);
   const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
-  const isResealed = (await session.query(RESEAL, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
+  const isResealed =
+    (await session.query(RESEAL_DOCUMENT, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
   if (isResealed) await change(session, key, []);
   return isResealed;
 };
@@ -148,7 +129,7 @@ export const copyDocuments: CommandExecutor<'copyDocuments'> = async (session, {
     await change(
       session,
       tenant,
-      ofTenant.map((document) => [COPY, DOCUMENT.cells(document)]),
+      ofTenant.map((document) => [COPY_DOCUMENT, DOCUMENT.cells(document)]),
     );
   }
   return null;

@@ -11,7 +11,7 @@ function arrayParameters({ columns }: AnyShape): string {
 }
 
 /** `$1::integer, $2::bigint, …`: the columns of one row. */
-export function parameters({ columns }: AnyShape): string {
+export function typedParameters({ columns }: AnyShape): string {
   return columns.map(({ type }, index) => `$${index + 1}::${type}`).join(', ');
 }
 

@@ -1,8 +1,6 @@
 import { statement } from '../statement.ts';
+import { ADD_TOKEN_KEY } from '../writes.ts';
 import type { CommandExecutor } from './executor.ts';
-
-export const ADD = statement('add_token_key')`
-  insert into token_keys (key_id, created_at) values ($1, $2) on conflict (key_id) do nothing`;
 
 export const LIST_IN_USE = statement('list_token_keys_in_use')`select distinct token_key_id from user_groups`;
 
@@ -13,7 +11,7 @@ export const LIST_IN_USE_BY_DOCUMENTS = statement('list_document_keys_in_use')`
 export const KEEP = statement('keep_token_keys')`delete from token_keys where key_id <> all ($1::text[])`;
 
 export const addTokenKeyId: CommandExecutor<'addTokenKeyId'> = async (session, { keyId, now }) => {
-  await session.query(ADD, [keyId, now]);
+  await session.query(ADD_TOKEN_KEY, [keyId, now]);
   return null;
 };
 

@@ -1,26 +1,14 @@
-import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
+import { WORKSPACE } from '../entities.ts';
 import { obstaclesTo, READS } from '../reads.ts';
 import { statement } from '../statement.ts';
+import { CREATE_WORKSPACE, DELETE_WORKSPACE, RENAME_WORKSPACE } from '../writes.ts';
 import { conflict } from './client/errors.ts';
 import type { Session } from './client/session.ts';
 import type { CommandExecutor } from './executor.ts';
-import { parameters } from './sent-rows.ts';
-
-export const INSERT = statement('create_workspace')`
-  insert into workspaces (${WORKSPACE.names}) values (${parameters(WORKSPACE)}) on conflict (name) do nothing`;
 
 /** A no-op update that locks the rows until the end of the transaction: a portable row lock. */
 export const LOCK = statement('lock_workspaces')`
   update workspaces set name = name where workspace_id = any ($1::bigint[]) returning workspace_id`;
-
-export const RENAME = statement('rename_workspace')`
-  update workspaces set name = $1 where workspace_id = $2 and name = $3 returning workspace_id`;
-
-export const DELETE_CONTENT = WORKSPACE_TABLES.map(
-  (table) => statement(`delete_${table}_of_workspace`)`delete from ${table} where workspace_id = $1`,
-);
-
-export const DELETE = statement('delete_workspace')`delete from workspaces where workspace_id = $1`;
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -28,7 +16,7 @@ export const ensureWorkspace: CommandExecutor<'ensureWorkspace'> = async (
   session,
   { workspaceId, name, now },
 ) => {
-  await session.query(INSERT, WORKSPACE.cells({ workspaceId, name, createdAt: now }));
+  await session.query(CREATE_WORKSPACE, WORKSPACE.cells({ workspaceId, name, createdAt: now }));
   const workspace = await session.read(READS.findWorkspace({ name }));
   if (workspace === null) throw conflict(new Error('the workspace was deleted or renamed concurrently'));
   // The id is unique to this command.
@@ -51,7 +39,7 @@ export const renameWorkspace: CommandExecutor<'renameWorkspace'> = async (
 ) => {
   const holder = await session.read(READS.findWorkspace({ name: to }));
   if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
-  const renamed = await session.query(RENAME, [to, workspaceId, from]).catch(retryIfTaken);
+  const renamed = await session.query(RENAME_WORKSPACE, [to, workspaceId, from]).catch(retryIfTaken);
   return renamed.length === 1 ? 'renamed' : 'not_found';
 };
 
@@ -67,7 +55,6 @@ export const deleteWorkspace: CommandExecutor<'deleteWorkspace'> = async (sessio
   const found = await lockWorkspaces(session, [workspaceId]);
   if (found.size === 0) return 'not_found';
   for (const [obstacle, exists] of obstaclesTo(command)) if (await session.read(exists)) return obstacle;
-  for (const statement of DELETE_CONTENT) await session.query(statement, [workspaceId]);
-  await session.query(DELETE, [workspaceId]);
+  for (const statement of DELETE_WORKSPACE) await session.query(statement, [workspaceId]);
   return 'deleted';
 };

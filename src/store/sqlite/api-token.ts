@@ -2,10 +2,10 @@ import { type ApiToken, apiTokenFields } from '../../domain/api-token.ts';
 import { Changes } from '../../domain/event/changes.ts';
 import { API_TOKEN } from '../entities.ts';
 import { apiTokenExists } from '../reads.ts';
+import { REVOKE_API_TOKEN, ROTATE_API_TOKEN } from '../writes.ts';
 import { record } from './event/record.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
-import { placeholders } from './placeholders.ts';
 import { hasWorkspace } from './workspace.ts';
 
 const FOUND_COLUMNS = `${API_TOKEN.names}, coalesce((select config_version from environments
@@ -13,15 +13,12 @@ const FOUND_COLUMNS = `${API_TOKEN.names}, coalesce((select config_version from 
       and environments.environment = api_tokens.environment), 0)`;
 const FIND = `select ${FOUND_COLUMNS} from api_tokens where digest = ?`;
 const FIND_PREVIOUS = `select ${FOUND_COLUMNS} from api_tokens where previous_digest = ?`;
-const CREATE = `insert into api_tokens (${API_TOKEN.names}) values (${placeholders(API_TOKEN)})
+const CREATE = `insert into api_tokens (${API_TOKEN.names}) values (${API_TOKEN.parameters})
   on conflict (digest) do nothing`;
 const UNREVOKED = 'from api_tokens where workspace_id = ?1 and environment = ?2 and revoked_at is null';
 /** Reads no expired API token. */
 export const COUNT_ACTIVE = `select (select count(*) ${UNREVOKED} and expires_at is null)
     + (select count(*) ${UNREVOKED} and expires_at > ?3)`;
-const REVOKE = 'update api_tokens set revoked_at = ? where api_token_id = ? and revoked_at is null';
-const ROTATE = `update api_tokens set digest = ?, previous_digest = digest, previous_expires_at = ?
-  where api_token_id = ? and digest = ? and revoked_at is null`;
 const MARK_USED = `update api_tokens set last_used_at = ?1
   where api_token_id = ?2 and (last_used_at is null or last_used_at < ?1)`;
 
@@ -44,7 +41,7 @@ function countActive(connection: Connection, { workspaceId, environment, created
 }
 
 export const revokeApiToken: CommandExecutor<'revokeApiToken'> = (connection, { apiTokenId, now, event }) => {
-  const isRevoked = connection.run(REVOKE, [now, apiTokenId]) === 1;
+  const isRevoked = connection.query(REVOKE_API_TOKEN, [now, apiTokenId]).length === 1;
   if (isRevoked) record(connection, event, null);
   return isRevoked || connection.read(apiTokenExists(apiTokenId));
 };
@@ -53,7 +50,8 @@ export const rotateApiToken: CommandExecutor<'rotateApiToken'> = (
   connection,
   { apiTokenId, currentDigest, digest, previousExpiresAt, event },
 ) => {
-  const isRotated = connection.run(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]) === 1;
+  const rows = connection.query(ROTATE_API_TOKEN, [digest, previousExpiresAt, apiTokenId, currentDigest]);
+  const isRotated = rows.length === 1;
   if (isRotated) record(connection, event, null);
   return isRotated;
 };

@@ -3,13 +3,13 @@
 import { cpuMs } from '../../system/cpu-time.ts';
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { countInCommandResult } from '../result-size.ts';
+import { putFigures } from '../writes.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { copyEvents, raiseEventFloor } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordEvent } from './event/single-event.ts';
 import { type CommandExecutor, MAX_CHARACTERS } from './executor.ts';
-import { putFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
@@ -56,7 +56,7 @@ const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
   addUsage,
   copyUsage,
   deleteOldUsage,
-  putFigures,
+  putFigures: (connection, command) => connection.read(putFigures(command)),
   putDocument,
   deleteDocument,
   changeConfig,

@@ -11,24 +11,15 @@ import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
 import { documentTotal, READS } from '../reads.ts';
 import type { Cell } from '../row-shape.ts';
+import { COPY_DOCUMENT, DELETE_DOCUMENT, PUT_DOCUMENT, RESEAL_DOCUMENT } from '../writes.ts';
 import { record } from './event/record.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { asStoreError } from './file/file-error.ts';
-import { placeholders } from './placeholders.ts';
 
-const HAS_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_id = ?';
 const LIST = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
 const HAS_SECOND_PAGE = `select 1 from documents where workspace_id = ? and environment = ? limit 1 offset ${CONFIG_PAGE}`;
-const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)})
-  on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
-    body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
-    updated_at = excluded.updated_at`;
-const COPY = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)}) on conflict do nothing`;
-const DELETE = `delete from documents where ${HAS_KEY}`;
-const RESEAL = `update documents set secret_key_id = ?, secret_ciphertext = ?
-  where ${HAS_KEY} and secret_key_id = ? and secret_ciphertext = ?`;
 const INCREMENT = `insert into environments (workspace_id, environment, config_version) values (?, ?, 1)
   on conflict (workspace_id, environment) do update set config_version = config_version + 1`;
 
@@ -78,7 +69,7 @@ export const putDocument: CommandExecutor<'putDocument'> = (
   const exceeded = exceededLimit({ ...key, body }, stored, connection.read(documentTotal(key)), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document = nextVersion(key, stored, { body, secret, now });
-  connection.run(PUT, DOCUMENT.cells(document));
+  connection.query(PUT_DOCUMENT, DOCUMENT.cells(document));
   connection.run(INCREMENT, TENANT.cells(key));
   record(connection, event, document.version, () => documentChanges(stored, document));
   return { created: stored === null, document };
@@ -91,7 +82,7 @@ export const deleteDocument: CommandExecutor<'deleteDocument'> = (
   const stored = connection.read(READS.findDocument({ key }));
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
-  connection.run(DELETE, DOCUMENT_KEY.cells(key));
+  connection.query(DELETE_DOCUMENT, DOCUMENT_KEY.cells(key));
   connection.run(INCREMENT, TENANT.cells(key));
   record(connection, event, null);
   return 'deleted';
@@ -104,8 +95,8 @@ export function changeConfig(
   if (currentVersion(connection, tenant) !== version) return 'version_mismatch';
   if (changes.length === 0) return version;
   for (const { before, after, event } of changes) {
-    if (after === null) connection.run(DELETE, DOCUMENT_KEY.cells(before!));
-    else connection.run(PUT, DOCUMENT.cells(after));
+    if (after === null) connection.query(DELETE_DOCUMENT, DOCUMENT_KEY.cells(before!));
+    else connection.query(PUT_DOCUMENT, DOCUMENT.cells(after));
     record(connection, event, after?.version ?? null, () => documentChanges(before, after));
   }
   connection.run(INCREMENT, TENANT.cells(tenant));
@@ -117,21 +108,15 @@ function currentVersion(connection: Connection, tenant: Tenant): number {
 }
 
 export const resealDocument: CommandExecutor<'resealDocument'> = (connection, { key, expected, secret }) => {
-  const values = [
-    secret.keyId,
-    secret.ciphertext,
-    ...DOCUMENT_KEY.cells(key),
-    expected.keyId,
-    expected.ciphertext,
-  ];
-  const isResealed = connection.run(RESEAL, values) === 1;
+  const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
+  const isResealed = connection.query(RESEAL_DOCUMENT, [...DOCUMENT_KEY.cells(key), ...values]).length === 1;
   if (isResealed) connection.run(INCREMENT, TENANT.cells(key));
   return isResealed;
 };
 
 export const copyDocuments: CommandExecutor<'copyDocuments'> = (connection, { documents }) => {
   for (const document of documents) {
-    connection.run(COPY, DOCUMENT.cells(document));
+    connection.query(COPY_DOCUMENT, DOCUMENT.cells(document));
     connection.run(INCREMENT, TENANT.cells(document));
   }
   return null;

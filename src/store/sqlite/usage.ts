@@ -3,10 +3,9 @@
 import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT } from '../entities.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { nextKey } from './next-key.ts';
-import { placeholders } from './placeholders.ts';
 
 const HAS_TENANT = 'workspace_id = ? and environment = ?';
-const INSERT = `insert into usage_counts (${USAGE_COUNT.names}) values (${placeholders(USAGE_COUNT)}) on conflict`;
+const INSERT = `insert into usage_counts (${USAGE_COUNT.names}) values (${USAGE_COUNT.parameters}) on conflict`;
 const ADD = `${INSERT} do update set count = count + excluded.count`;
 const COPY = `${INSERT} do nothing`;
 const KEY = 'workspace_id, environment, provided_id, day, kind, integration';

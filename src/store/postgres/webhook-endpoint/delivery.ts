@@ -10,20 +10,15 @@ import type {
   WebhookEndpointKey,
 } from '../../../domain/webhook-endpoint/delivery.ts';
 import { endpointDocumentKey } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
-import {
-  DELIVERY,
-  DELIVERY_KEY,
-  ENDPOINT_POSITION,
-  FAILING_ENDPOINT,
-  WEBHOOK_ENDPOINT_KEY,
-} from '../../entities.ts';
+import { DELIVERY, DELIVERY_KEY, ENDPOINT_POSITION, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
 import { failingSince, lastDeliveredAt, pendingDeliveries, READS } from '../../reads.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
+import { CLEAR_FAILING, SET_FAILING } from '../../writes.ts';
 import type { Session } from '../client/session.ts';
 import { lockEnvironment } from '../document.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
-import { isSent, parameterAfter, parameters, sentRows, toArrays } from '../sent-rows.ts';
+import { isSent, parameterAfter, sentRows, toArrays } from '../sent-rows.ts';
 import { byTenant } from '../user-group/user-group.ts';
 
 const SELECT = `select ${DELIVERY.names} from deliveries
@@ -103,13 +98,6 @@ export const CANCEL = statement('cancel_deliveries')`
 export const DELETE = statement('delete_deliveries')`
   delete from deliveries as stored using ${sentRows(DELIVERY_KEY)}
   where ${isSent(DELIVERY_KEY)} returning 1`;
-
-export const SET_FAILING = statement('set_failing_since')`
-  insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
-  values (${parameters(FAILING_ENDPOINT)}) on conflict (workspace_id, environment, endpoint_id) do nothing`;
-
-export const CLEAR_FAILING = statement('clear_failing_since')`
-  delete from failing_webhook_endpoints where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
 export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = async (session, { after }) => {
   const [row] = await session.query(NEXT_PENDING, ENDPOINT_POSITION.cells(after));

@@ -1,11 +1,10 @@
 import { EVENT, RECORDED_EVENT } from '../../entities.ts';
 import type { CommandExecutor } from '../executor.ts';
-import { placeholders } from '../placeholders.ts';
 
 // On PostgreSQL, events of different targets can have the same position. A higher one here keeps the order: a
 // reader with a cursor of the source may get events again, but misses none.
 const COPY = `insert into events (${EVENT.names})
-  values (${placeholders(RECORDED_EVENT)},
+  values (${RECORDED_EVENT.parameters},
     max(?, 1 + coalesce((select max(position) from events), 0)))`;
 
 const ADD_FLOOR = `insert into sqlite_sequence (name, seq)

@@ -5,10 +5,9 @@ import type { Changes } from '../../../domain/event/changes.ts';
 import type { NewEvent } from '../../../domain/event/event.ts';
 import { RECORDED_EVENT } from '../../entities.ts';
 import type { Connection } from '../file/connection.ts';
-import { placeholders } from '../placeholders.ts';
 
 const INSERT = `insert into events (${RECORDED_EVENT.names})
-  values (${placeholders(RECORDED_EVENT)})`;
+  values (${RECORDED_EVENT.parameters})`;
 const INSERT_DELIVERY = `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type,
     target_type, target_id, position, state, attempts, next_attempt_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`;

@@ -8,7 +8,7 @@ import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Read } from '../../reads.ts';
 import type { Cell, Row } from '../../row-shape.ts';
-import { withNumberedParameters } from '../placeholders.ts';
+import type { Statement } from '../../statement.ts';
 import { acceptsData, reportsFreeSpace, rewrite } from './file.ts';
 import { guard, isFailedSync } from './file-error.ts';
 
@@ -39,6 +39,11 @@ interface LogPages {
 
 /** Called if a checkpoint could not sync the log or the database. */
 type FailedSyncHandler = (error: Error) => void;
+
+/** Converts parameters that are numbered as on PostgreSQL, `$1`, to those of SQLite, `?1`. */
+export function withNumberedParameters(sql: string): string {
+  return sql.replaceAll('$', '?');
+}
 
 export class Connection {
   readonly eventQuota: EventQuota;
@@ -143,7 +148,12 @@ export class Connection {
   }
 
   read<Result>({ statement, values, toResult }: Read<Result>): Result {
-    return toResult(this.all(statement.sql, values));
+    return toResult(this.query(statement, values));
+  }
+
+  /** Runs a statement that is the same on both databases. */
+  query({ sql }: Statement, values: readonly Cell[]): Row[] {
+    return this.all(sql, values);
   }
 
   iterate(sql: string, values: readonly Cell[]): Iterable<Row> {

@@ -6,11 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
-import { BUSY_TIMEOUT_MS } from '../file/connection.ts';
+import { BUSY_TIMEOUT_MS, withNumberedParameters } from '../file/connection.ts';
 import { refuseForeignLog, refuseHardLink, requireRegularFile } from '../file/file.ts';
 import { guard } from '../file/file-error.ts';
 import { lockFilePath } from '../file/lock.ts';
-import { withNumberedParameters } from '../placeholders.ts';
 import { migrations, refuseOtherApplication } from './migrate.ts';
 
 /** Runs `work` on an existing file. Throws `StoreUnavailable`. */

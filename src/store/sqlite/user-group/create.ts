@@ -3,12 +3,11 @@ import { createdUserGroup, USER_GROUP } from '../../entities.ts';
 import type { CommandResult, NewUserGroup } from '../../port.ts';
 import { record } from '../event/record.ts';
 import type { Connection } from '../file/connection.ts';
-import { placeholders } from '../placeholders.ts';
 import { findByKey } from './user-group.ts';
 
 /** Stores nothing if the key is taken. */
 export const CREATE = `insert into user_groups (${USER_GROUP.names})
-  values (${placeholders(USER_GROUP)})
+  values (${USER_GROUP.parameters})
   on conflict (workspace_id, environment, provided_id) do nothing`;
 
 export function createUserGroup(

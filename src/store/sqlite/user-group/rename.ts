@@ -5,15 +5,14 @@ import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { changeConfig } from '../document.ts';
 import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
-import { placeholders } from '../placeholders.ts';
 import { DELETE } from './delete.ts';
 import { moveImportedToken } from './imported-token.ts';
 import { findByKey } from './user-group.ts';
 
 const PLACE = `insert into user_groups (${USER_GROUP.names})
-  values (${placeholders(USER_GROUP)})`;
+  values (${USER_GROUP.parameters})`;
 const ADD = `insert into user_group_renames (${RENAME.names})
-  values (${placeholders(RENAME)})`;
+  values (${RENAME.parameters})`;
 // The copy of an event has its old position or a higher one, and the new id. A deleted event has no copy.
 const COPY = `insert into user_group_renames (${RENAME.names})
   values (?1, ?2, ?3, ?4, coalesce(

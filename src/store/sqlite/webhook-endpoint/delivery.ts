@@ -4,12 +4,12 @@ import { documentTag } from '../../../domain/document.ts';
 import type { VersionTag } from '../../../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { endpointDocumentKey } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
-import { DELIVERY, ENDPOINT_POSITION, FAILING_ENDPOINT, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
+import { DELIVERY, ENDPOINT_POSITION, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
 import { failingSince, lastDeliveredAt, pendingDeliveries, READS } from '../../reads.ts';
+import { CLEAR_FAILING, SET_FAILING } from '../../writes.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
-import { placeholders } from '../placeholders.ts';
 
 const HAS_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
 const findNextPending = nextKey(
@@ -34,9 +34,6 @@ const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, 
     select event_id from deliveries where ${HAS_ENDPOINT} and next_attempt_at is not null limit ?)`;
 const DELETE = `delete from deliveries where ${HAS_ENDPOINT} and event_id in (
     select event_id from deliveries where ${HAS_ENDPOINT} order by event_id limit ?)`;
-const SET_FAILING = `insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
-  values (${placeholders(FAILING_ENDPOINT)}) on conflict do nothing`;
-const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${HAS_ENDPOINT}`;
 
 export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = (connection, { after }) => {
   const row = findNextPending(connection, ENDPOINT_POSITION.cells(after));
@@ -116,7 +113,7 @@ function tagOf(connection: Connection, endpoint: WebhookEndpointKey): VersionTag
 }
 
 export const setFailingSince: CommandExecutor<'setFailingSince'> = (connection, { endpoint, since }) => {
-  if (since === null) connection.run(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
-  else connection.run(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
+  if (since === null) connection.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
+  else connection.query(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
   return connection.read(failingSince(endpoint));
 };
