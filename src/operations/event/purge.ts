@@ -28,18 +28,21 @@ const MAX_SCRUBS = 10;
 /** Pause between attempts; longer than the service keeps a snapshot. */
 const SCRUB_PAUSE_MS = 1_000;
 
-interface PurgeOptions {
+export interface DeletionOptions {
   store: BatchingStore;
+  /** Pause after a full batch. */
+  pauseMs: number;
+  /** Ends the deletion after the current batch. */
+  signal?: AbortSignal;
+  /** Called after each batch with the number of rows that it has deleted. */
+  onDeleted?: ((rows: number) => void) | undefined;
+}
+
+interface PurgeOptions extends DeletionOptions {
   /** Milliseconds since 1970. */
   now: number;
   /** Rows older than this are deleted. */
   before: number;
-  /** Pause after a full batch. */
-  pauseMs: number;
-  /** Ends the purge after the current batch. */
-  signal?: AbortSignal;
-  /** Called after each batch with the number of rows that it has deleted. */
-  onDeleted?: (rows: number) => void;
 }
 
 export interface Purged {
@@ -169,7 +172,11 @@ async function deletionOfDeliveries(
 
 type Deletion = (batch: DeletionBatch) => Promise<DeletedRows>;
 
-async function deleteAll({ pauseMs, signal, onDeleted }: PurgeOptions, deletion: Deletion): Promise<number> {
+/** Deletes all rows in small transactions; returns their number. */
+export async function deleteAll(
+  { pauseMs, signal, onDeleted }: DeletionOptions,
+  deletion: Deletion,
+): Promise<number> {
   let total = 0;
   let after: Continuation | undefined;
   for (let isEnd = false; !isEnd && !signal?.aborted; ) {

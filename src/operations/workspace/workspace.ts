@@ -1,13 +1,13 @@
 // Looks workspaces up by name, and creates them together with their first content.
 
 import { similarName } from '../../domain/suggest.ts';
-import { environments, type Tenant } from '../../domain/tenant.ts';
+import { environments } from '../../domain/tenant.ts';
 import { startOfWorkspace } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { CommandResult, Continuation, DeletedRows, DeletionBatch, Workspace } from '../../store/port.ts';
-import { endpointsWithDeliveries } from '../event/purge.ts';
+import type { CommandResult, Workspace } from '../../store/port.ts';
+import { type DeletionOptions, deleteAll, endpointsWithDeliveries } from '../event/purge.ts';
 import { leaseId } from '../machinery/id-lease.ts';
-import { inBatches, pagesAfter } from '../pages.ts';
+import { pagesAfter } from '../pages.ts';
 
 /** The workspace was deleted concurrently. */
 export class WorkspaceDeleted extends Error {
@@ -75,9 +75,6 @@ export async function renameWorkspace(
   return store.write({ kind: 'renameWorkspace', workspaceId: workspace.workspaceId, from, to });
 }
 
-/** Called with the number of rows of each transaction. */
-type OnDeleted = (rows: number) => void;
-
 /**
  * Deletes a workspace without user groups, and its API tokens, which must have been inactive for
  * `MAX_REQUEST_MS`.
@@ -86,7 +83,7 @@ export async function deleteWorkspace(
   store: BatchingStore,
   name: string,
   now: number,
-  onDeleted?: OnDeleted,
+  onDeleted?: (rows: number) => void,
 ): Promise<Exclude<CommandResult<'deleteWorkspace'>, 'has_history'>> {
   const workspace = await findWorkspace(store, name);
   if (workspace === null) return 'not_found';
@@ -95,39 +92,21 @@ export async function deleteWorkspace(
     const endedBefore = now - MAX_REQUEST_MS;
     const result = await store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore });
     if (result !== 'has_history') return result;
-    // Deletes its history in small transactions, because there may be millions of rows.
-    await deleteDeliveries(store, workspaceId, onDeleted);
-    for (const environment of environments)
-      await deleteHistory(store, { workspaceId, environment }, onDeleted);
+    // There may be millions of rows.
+    await deleteHistory({ store, pauseMs: 0, onDeleted }, workspaceId);
   }
 }
 
-async function deleteDeliveries(
-  store: BatchingStore,
-  workspaceId: number,
-  onDeleted?: OnDeleted,
-): Promise<void> {
+async function deleteHistory(options: DeletionOptions, workspaceId: number): Promise<void> {
+  const { store } = options;
   for await (const endpoint of endpointsWithDeliveries(store, startOfWorkspace(workspaceId))) {
-    if (endpoint.workspaceId !== workspaceId) return;
+    if (endpoint.workspaceId !== workspaceId) break;
     const command = { kind: 'deleteOldDeliveries', endpoint, before: ALL } as const;
-    await deleteAll((batch) => store.write({ ...command, ...batch }), onDeleted);
+    await deleteAll(options, (batch) => store.write({ ...command, ...batch }));
   }
-}
-
-async function deleteHistory(store: BatchingStore, tenant: Tenant, onDeleted?: OnDeleted): Promise<void> {
-  for (const kind of ['deleteOldEvents', 'deleteOldUsage'] as const)
-    await deleteAll((batch) => store.write({ kind, tenant, before: ALL, ...batch }), onDeleted);
-}
-
-async function deleteAll(
-  deletion: (batch: DeletionBatch) => Promise<DeletedRows>,
-  onDeleted: OnDeleted = () => {},
-): Promise<void> {
-  let after: Continuation | undefined;
-  await inBatches(async (limit) => {
-    const { deleted, next } = await deletion({ limit, after });
-    after = next;
-    onDeleted(deleted);
-    return deleted;
-  });
+  for (const environment of environments)
+    for (const kind of ['deleteOldEvents', 'deleteOldUsage'] as const) {
+      const command = { kind, tenant: { workspaceId, environment }, before: ALL } as const;
+      await deleteAll(options, (batch) => store.write({ ...command, ...batch }));
+    }
 }
