@@ -5,12 +5,11 @@ import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition, schemaDefinition, storedSchema } from '../../domain/catalogue/catalogue.ts';
 import type { Document, DocumentDefinition } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { listStart, type Position } from '../../domain/user-group/cursor.ts';
 import { referenceTest, schemaTest } from '../../domain/user-group/user-group-filter.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
 import { type DocumentOperations, deleteChecked, deleteDocument } from '../document/document.ts';
-import { readSummaries } from '../user-group/summaries.ts';
+import { summaryPages } from '../user-group/summaries.ts';
 
 /** User groups are counted up to this number. */
 const MAX_COUNTED = 5_000;
@@ -102,21 +101,19 @@ export function countDefaultUse(context: UseContext, caller: Caller, schemaId: s
 
 async function countUse(
   { store }: UseContext,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   isUsedBy: (mapping: JsonText | null) => boolean,
 ): Promise<Use> {
-  const list = { workspaceId, environment, search: '' };
   const endBy = performance.now() + MAX_COUNT_MS;
   let count = 0;
-  for (let from: Position | null = listStart(list); from !== null; ) {
-    if (performance.now() > endBy) return { count, isBounded: true };
-    const read = await readSummaries(store, list, from, { withMappings: true, withProperties: false });
-    for (const { mapping } of read.summaries) {
+  const reading = { withMappings: true, withProperties: false };
+  for await (const { summaries, next } of summaryPages(store, caller, reading)) {
+    for (const { mapping } of summaries) {
       if (!isUsedBy(mapping)) continue;
       if (count === MAX_COUNTED) return { count, isBounded: true };
       count++;
     }
-    from = read.next;
+    if (next !== null && performance.now() > endBy) return { count, isBounded: true };
   }
   return { count, isBounded: false };
 }

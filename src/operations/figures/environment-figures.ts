@@ -6,13 +6,12 @@ import type { Caller } from '../../domain/api-token.ts';
 import { type CountedFigures, type Figures, UserGroupTally } from '../../domain/figures.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
 import { type Tenant, tenantName, tenantOf } from '../../domain/tenant.ts';
-import { listStart, type Position } from '../../domain/user-group/cursor.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { type NewFigures, type StoredFigures, StoreUnavailable } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { OVERLOADED } from '../property-schema/validator/validator.ts';
-import { readSummaries } from '../user-group/summaries.ts';
+import { summaryPages } from '../user-group/summaries.ts';
 import { violationsOfProperties } from '../user-group/violations.ts';
 import { countChanges, countResolves } from './day-counts.ts';
 
@@ -159,18 +158,15 @@ export class EnvironmentFigures {
   ): Promise<UserGroupTally['figures']> {
     const { catalogue, propertySchema } = config;
     const tally = new UserGroupTally(catalogue, now);
-    const list = { ...tenant, search: '' };
     const reading = {
       withMappings: !catalogue.isEmpty,
       withProperties: propertySchema !== null,
       limit: Math.ceil(MAX_ADDED / (1 + catalogue.defaultCount)),
     };
-    for (let from: Position | null = listStart(list); from !== null; ) {
-      const { summaries, next } = await readSummaries(store, list, from, reading);
-      const { signal } = this.#stopped;
+    const { signal } = this.#stopped;
+    for await (const { summaries } of summaryPages(store, tenant, reading)) {
       const violations = await violationsOfProperties(this.#context, tenant, config, summaries, signal);
       for (const [index, summary] of summaries.entries()) tally.add(summary, violations[index]!.length > 0);
-      from = next;
       await pause();
     }
     return tally.figures;

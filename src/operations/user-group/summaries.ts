@@ -1,8 +1,9 @@
 // Reads the fields of many user groups that filters and figures need, in queries small enough not to slow
 // lookups down.
 
-import { tenantOf } from '../../domain/tenant.ts';
+import { type Tenant, tenantOf } from '../../domain/tenant.ts';
 import {
+  listStart,
   type Position,
   positionAfter,
   startOfNextOrder,
@@ -48,6 +49,20 @@ export async function searchSummaries(
   });
   const next = last === null ? null : positionAfter('name', last);
   return { order: 'name', summaries, next, scanned };
+}
+
+/** Yields the summaries of all groups of an environment, query by query. */
+export async function* summaryPages(
+  store: BatchingStore,
+  tenant: Tenant,
+  reading: ReadFields & { limit?: number },
+): AsyncGenerator<Summaries> {
+  const list = { ...tenantOf(tenant), search: '' };
+  for (let from: Position | null = listStart(list); from !== null; ) {
+    const page = await readSummaries(store, list, from, reading);
+    yield page;
+    from = page.next;
+  }
 }
 
 export async function readSummaries(
