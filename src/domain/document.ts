@@ -11,6 +11,9 @@ import type { VersionTag } from './user-group/user-group.ts';
 
 export type DocumentKind = Exclude<TargetType, 'user_group' | 'api_token'>;
 
+/** Id of a document that an environment has only one of. */
+export const SINGLETON_ID = 'default';
+
 export interface DocumentKey extends Tenant {
   readonly kind: DocumentKind;
   readonly id: string;

@@ -10,6 +10,3 @@ export const modeField = {
     '`off`: nothing is checked. `report`: changes are accepted, and the response lists violations in the header ' +
     '`User-Group-Violations`. `enforce`: changes that violate the rule are rejected with 422.',
 } as const;
-
-/** Id of a document that an environment has only one of. */
-export const SINGLETON_ID = 'default';

@@ -3,11 +3,10 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Caller } from '../../src/domain/api-token.ts';
-import type { DocumentDefinition } from '../../src/domain/document.ts';
+import { type DocumentDefinition, SINGLETON_ID } from '../../src/domain/document.ts';
 import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import { integrationDefinition } from '../../src/domain/integration.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { SINGLETON_ID } from '../../src/domain/policy-mode.ts';
 import { propertySchemaDefinition } from '../../src/domain/property-schema/property-schema.ts';
 import { digestOfApiToken } from '../../src/domain/token.ts';
 import { webhookEndpointDefinition } from '../../src/domain/webhook-endpoint/webhook-endpoint.ts';

@@ -15,9 +15,8 @@ import {
   sectionNames,
 } from '../../src/domain/config/config.ts';
 import { type ConfigChange, planTexts } from '../../src/domain/config/config-plan.ts';
-import type { Document } from '../../src/domain/document.ts';
+import { type Document, SINGLETON_ID } from '../../src/domain/document.ts';
 import { jsonText } from '../../src/domain/json/json-tree.ts';
-import { SINGLETON_ID } from '../../src/domain/policy-mode.ts';
 import { problemOf } from '../support/domain/problem.ts';
 
 const read = (body: object) => configBody.read(Buffer.from(JSON.stringify(body)));

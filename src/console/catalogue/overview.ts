@@ -1,5 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import { SINGLETON_ID } from '../../domain/document.ts';
+import type { PolicyMode } from '../../domain/policy-mode.ts';
 import { eventsAbout } from '../event/paths.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { badge, definitions, type Html, html, link, pathTo } from '../markup/html.ts';

@@ -1,6 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import type { Document } from '../../domain/document.ts';
-import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import { type Document, SINGLETON_ID } from '../../domain/document.ts';
+import type { PolicyMode } from '../../domain/policy-mode.ts';
 import {
   parsePropertySchema,
   propertySchemaDefinition,

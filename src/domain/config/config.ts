@@ -7,7 +7,7 @@ import {
   schemaDefinition,
 } from '../catalogue/catalogue.ts';
 import { dataSourceBody, schemaBody } from '../catalogue/catalogue-body.ts';
-import type { Document, DocumentDefinition } from '../document.ts';
+import { type Document, type DocumentDefinition, SINGLETON_ID } from '../document.ts';
 import { integrationBody } from '../embed-token/embed-token.ts';
 import * as field from '../field.ts';
 import { integrationDefinition } from '../integration.ts';
@@ -23,7 +23,6 @@ import {
 import { type JsonText, jsonPointer } from '../json/strict-json.ts';
 import { mappingPolicyDefinition } from '../mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../mapping-policy/mapping-policy-body.ts';
-import { SINGLETON_ID } from '../policy-mode.ts';
 import { propertySchemaDefinition } from '../property-schema/property-schema.ts';
 import { propertySchemaBody } from '../property-schema/property-schema-body.ts';
 import { type BodyType, bodyType, invalidField, MAX_LEVELS, valueCheck } from '../request-body.ts';

@@ -16,7 +16,7 @@ import {
   type webcrypto,
 } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Document, DocumentKey } from '../document.ts';
+import { type Document, type DocumentKey, SINGLETON_ID } from '../document.ts';
 import { timestamp, timestampOrNull } from '../instant.ts';
 import { jsonText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
@@ -32,7 +32,7 @@ import {
 
 /** The key of the document: an environment has one key set. */
 export function keySetKey({ workspaceId, environment }: Tenant): DocumentKey {
-  return { workspaceId, environment, kind: 'key_set', id: 'default' };
+  return { workspaceId, environment, kind: 'key_set', id: SINGLETON_ID };
 }
 
 type JsonWebKey = webcrypto.JsonWebKey;

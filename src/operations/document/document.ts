@@ -9,12 +9,12 @@ import {
   type DocumentTotal,
   documentBytes,
   documentTag,
+  SINGLETON_ID,
 } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
 import { foldText } from '../../domain/fold-text.ts';
 import { compareIds } from '../../domain/id-order.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { SealedSecret, Secret } from '../../domain/secret.ts';
 import type { Tenant } from '../../domain/tenant.ts';

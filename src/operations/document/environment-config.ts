@@ -4,10 +4,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue/catalogue.ts';
-import type { Document, DocumentKind } from '../../domain/document.ts';
+import { type Document, type DocumentKind, SINGLETON_ID } from '../../domain/document.ts';
 import type { EventType } from '../../domain/event/event.ts';
 import { mappingMode } from '../../domain/mapping-policy/mapping-policy.ts';
-import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import type { PolicyMode } from '../../domain/policy-mode.ts';
 import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema/property-schema.ts';
 import { type Tenant, tenantName, tenantOf } from '../../domain/tenant.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';

@@ -1,8 +1,9 @@
 import type { Caller } from '../../domain/api-token.ts';
+import { SINGLETON_ID } from '../../domain/document.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { mappingPolicyDefinition } from '../../domain/mapping-policy/mapping-policy.ts';
-import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import type { PolicyMode } from '../../domain/policy-mode.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
 

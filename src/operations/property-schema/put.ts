@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
+import { SINGLETON_ID } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import {
   type PropertySchema,

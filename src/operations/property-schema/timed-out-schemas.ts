@@ -2,8 +2,8 @@
 // schema.
 
 import { operator } from '../../domain/api-token.ts';
+import { SINGLETON_ID } from '../../domain/document.ts';
 import type { EventTarget } from '../../domain/event/event.ts';
-import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { PropertySchema } from '../../domain/property-schema/property-schema.ts';
 import { type Tenant, tenantOf } from '../../domain/tenant.ts';
 import { type EventContext, newEvent } from '../event/event.ts';

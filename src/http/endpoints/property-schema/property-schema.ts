@@ -1,4 +1,4 @@
-import { SINGLETON_ID } from '../../../domain/policy-mode.ts';
+import { SINGLETON_ID } from '../../../domain/document.ts';
 import {
   type PropertySchema,
   parsePropertySchema,
