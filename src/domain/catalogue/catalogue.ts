@@ -150,15 +150,20 @@ export class Catalogue {
 
   /** Returns the numbers of the data sources that a mapping uses, also as defaults of unmapped schemas. */
   dataSourcesUsedBy(mapping: JsonText | null): Set<number> {
-    const mapped = parseMapping(mapping);
     const used = new Set<number>();
-    const use = (reference: Reference): void => {
+    this.#forEachReference(mapping, (_, reference) => {
       const document = this.#findDocument(reference);
       if (document !== undefined) used.add(readDataSourceId(document));
-    };
-    for (const schemaId of Object.keys(mapped)) use(mapped[schemaId]!);
-    for (const [schemaId, reference] of this.#defaults) if (!Object.hasOwn(mapped, schemaId)) use(reference);
+    });
     return used;
+  }
+
+  /** Calls `use` with each entry of the mapping, and with the default of each schema that it does not map. */
+  #forEachReference(mapping: JsonText | null, use: (schemaId: string, reference: Reference) => void): void {
+    const mapped = parseMapping(mapping);
+    for (const schemaId of Object.keys(mapped)) use(schemaId, mapped[schemaId]!);
+    for (const [schemaId, reference] of this.#defaults)
+      if (!Object.hasOwn(mapped, schemaId)) use(schemaId, reference);
   }
 
   /** Number of schemas with a default: each may be one more data source of a user group. */
@@ -209,7 +214,7 @@ export class Catalogue {
     const unresolved: Unresolved[] = [];
     const owners = new Set<string>();
     let bytes = 0;
-    const resolve = (schemaId: string, reference: Reference): void => {
+    this.#forEachReference(mapping, (schemaId, reference) => {
       const found = this.lookUp(schemaId, reference, userGroupId);
       if (typeof found === 'object') {
         dataSources.set(schemaId, found);
@@ -219,11 +224,7 @@ export class Catalogue {
         unresolved.push({ schemaId, reference, reason: found });
         bytes += Buffer.byteLength(schemaId) + Buffer.byteLength(String(reference));
       }
-    };
-    const mapped = parseMapping(mapping);
-    for (const schemaId of Object.keys(mapped)) resolve(schemaId, mapped[schemaId]!);
-    for (const [schemaId, reference] of this.#defaults)
-      if (!Object.hasOwn(mapped, schemaId)) resolve(schemaId, reference);
+    });
     const isComplete = unresolved.length === 0 && this.#withoutDefault.every((id) => dataSources.has(id));
     return { dataSources, unresolved, isComplete, owners: [...owners], bytes };
   }
