@@ -184,7 +184,8 @@ function conditionOn(
   return isDerived || stored === null ? unchanged(stored) : { ifMatch: '*', ...precondition };
 }
 
-function unchanged(stored: Document | null): Precondition {
+/** Met as long as the document stays as it was read; null: there was none. */
+export function unchanged(stored: Document | null): Precondition {
   return stored === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(stored)] };
 }
 

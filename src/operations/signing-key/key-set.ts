@@ -30,7 +30,7 @@ import {
 import { Problem } from '../../problem.ts';
 import type { DocumentChange } from '../../store/port.ts';
 import type { Context } from '../context.ts';
-import { type DocumentContext, openSecret } from '../document/document.ts';
+import { type DocumentContext, openSecret, unchanged } from '../document/document.ts';
 import { callerOfAttempts, type EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { oncePer } from '../machinery/once-per.ts';
@@ -184,7 +184,7 @@ async function write(
   const result = await context.store.write({
     kind: 'putDocument',
     ...(await replacement(context, caller, change, replaced)),
-    precondition: replaced === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(replaced)] },
+    precondition: unchanged(replaced),
     limit: UNLIMITED,
   });
   return typeof result === 'string' ? null : storedKeySet(result.document);
