@@ -20,7 +20,13 @@ import { keepConnection } from './limits/connection-limit.ts';
 import type { InFlight } from './limits/in-flight.ts';
 import type { RateLimit } from './limits/rate-limit.ts';
 import type { UnreadResponses } from './limits/response-backpressure.ts';
-import type { FirstQuery, Prefetch, Prefetcher, PrefetchOptions, ReceivedBody } from './prefetch.ts';
+import {
+  type FirstQuery,
+  Prefetch,
+  type Prefetcher,
+  type PrefetchOptions,
+  type ReceivedBody,
+} from './prefetch.ts';
 import type { Protocol } from './protocol.ts';
 import {
   announcedBytes,
@@ -208,7 +214,7 @@ async function prepareCall(
     await guessed.cpu.turn(STEP_BYTES);
   }
   const incoming = { endpoint, context: guessed, request, digest, guess, hasSmallBody: isSmall };
-  const prefetch = options.prefetcher.start(incoming);
+  const prefetch = new Prefetch(options.prefetcher, incoming);
   const authorized = await authorize(incoming, options.limit, reply, prefetch);
   const { workspaceId } = authorized;
   const authenticated = ofTenant(guessed, workspaceId);

@@ -101,13 +101,9 @@ export class Prefetcher {
   forget(digest: TokenDigest): void {
     this.#callers.delete(digest);
   }
-
-  /** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */
-  start(options: PrefetchOptions): Prefetch {
-    return new Prefetch(this, options);
-  }
 }
 
+/** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */
 export class Prefetch {
   /** null if the body is large: it is read after authentication. */
   readonly receiving: Promise<ReceivedBody> | null;

@@ -9,7 +9,7 @@ import { replaceToken } from './replace-token.ts';
 
 export interface RotateBody {
   currentToken: PresentedToken;
-  gracePeriodSeconds?: number;
+  gracePeriodSeconds?: number | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { embedTokenTypes } from '../../../domain/embed-token/embed-token.ts';
 import * as field from '../../../domain/field.ts';
 import { timestamp } from '../../../domain/instant.ts';
 import { integrationTypes } from '../../../domain/integration.ts';
-import { bodyType, refuseFields } from '../../../domain/request-body.ts';
+import { bodyType, invalidField } from '../../../domain/request-body.ts';
 import { PresentedToken } from '../../../domain/token.ts';
 import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token/embed-token.ts';
 import { listText, successExample } from '../../description.ts';
@@ -44,9 +44,8 @@ export const embedTokenBody = bodyType({
   required: ['integration'],
   convert: ({ value, members }): EmbedTokenBody => {
     const { integration, token, user_group_id: userGroupId, viewer = null } = value;
-    if ((token === undefined) === (userGroupId === undefined)) {
-      refuseFields([{ pointer: '/token', detail: 'or user_group_id is required, and not both' }]);
-    }
+    if ((token === undefined) === (userGroupId === undefined))
+      throw invalidField('/token', 'or user_group_id is required, and not both');
     const group = token === undefined ? { userGroupId: userGroupId! } : { token: new PresentedToken(token) };
     const { resource = null, narrow = null } = Object.fromEntries(members);
     return { integration, group, viewer, resource, narrow };

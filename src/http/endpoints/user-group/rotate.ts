@@ -27,7 +27,7 @@ const body = bodyType({
       : undefined,
   convert: ({ value: { current_token, grace_period_seconds } }): RotateBody => ({
     currentToken: new PresentedToken(current_token),
-    ...(grace_period_seconds !== undefined && { gracePeriodSeconds: grace_period_seconds }),
+    gracePeriodSeconds: grace_period_seconds,
   }),
 });
 
