@@ -8,11 +8,11 @@ import { Digits, type Json, jsonText } from './json.ts';
 
 const KEYWORDS = [
   'enum',
-  ...['type', 'minLength', 'maxLength', 'pattern', 'minimum', 'maximum', 'properties', 'required'],
+  ...['type', 'minLength', 'maxLength', 'pattern', 'not', 'minimum', 'maximum', 'properties', 'required'],
   ...['propertyNames', 'additionalProperties', 'maxProperties', 'x-max-bytes', 'x-max-levels'],
 ];
-/** Keywords that are ignored. In JavaScript, `pattern` implies the only `not` in use. */
-const ANNOTATIONS = ['description', 'default', 'x-pattern-detail', 'not', 'format'];
+/** Keywords that are ignored. */
+const ANNOTATIONS = ['description', 'default', 'x-pattern-detail', 'format'];
 
 const FEW_CHARACTERS = 12;
 const FEW_ENTRIES = 4;
@@ -127,9 +127,11 @@ const character = fc.oneof(
 );
 const invalidCharacter = fc.oneof(fc.constantFrom('a', ...blank, ...control), codePoint);
 
-function patternOf({ pattern = '' }: Schema): (text: string) => boolean {
+function patternOf({ pattern = '', not }: Schema): (text: string) => boolean {
   const expression = new RegExp(pattern, 'u');
-  return (text) => expression.test(text);
+  // `(?!)` matches nothing.
+  const excluded = new RegExp(not?.pattern ?? '(?!)', 'u');
+  return (text) => expression.test(text) && !excluded.test(text);
 }
 
 function texts(schema: Schema): fc.Arbitrary<string> {
@@ -149,7 +151,7 @@ const instants = fc
 const notInstants = ['', 'yesterday', '2026-13-01T00:00:00Z', '2026-03-05', '1741190652'];
 
 function badTexts(schema: Schema): fc.Arbitrary<Violation>[] {
-  const { minLength = 0, maxLength, pattern, enum: choices } = schema;
+  const { minLength = 0, maxLength, pattern, not, enum: choices } = schema;
   if (choices !== undefined) return [breaking('enum', fc.constantFrom('', ...odd, `${choices[0]} `))];
   if (schema.format === 'date-time') return [breaking('format', fc.constantFrom(...notInstants))];
   const matches = patternOf(schema);
@@ -157,7 +159,7 @@ function badTexts(schema: Schema): fc.Arbitrary<Violation>[] {
   if (minLength > 0) violations.push(breaking('minLength', fc.constant('')));
   if (maxLength !== undefined)
     violations.push(breaking('maxLength', repeated(character, maxLength + 1).filter(matches)));
-  if (pattern !== undefined) {
+  if (pattern !== undefined || not !== undefined) {
     const bad = fc.string({
       unit: invalidCharacter,
       minLength,

@@ -54,8 +54,6 @@ const ajv = new Ajv({
 });
 ajv.addFormat('date-time', (text) => parseInstant(text) !== null);
 ajv.addVocabulary(['x-pattern-detail', 'x-type-detail', 'x-max-bytes', 'x-max-levels']);
-// Ignored, because the patterns imply it in JavaScript: `not` is for other languages.
-ajv.removeKeyword('not').addKeyword('not');
 // Ajv compares each element with all others, which takes seconds for a list that is too long.
 ajv.removeKeyword('uniqueItems').addKeyword({
   keyword: 'uniqueItems',
@@ -257,7 +255,8 @@ const violationDetails: Readonly<Record<string, (error: ErrorObject) => string>>
     const isUnquoted = typeof data === 'number' && wanted.startsWith('a string');
     return `must be ${wanted}${isUnquoted ? ': send it in double quotes' : ''}`;
   },
-  pattern: ({ parentSchema }) => parentSchema?.['x-pattern-detail'] ?? 'is not of the expected form',
+  pattern: patternDetail,
+  not: patternDetail,
   enum: ({ schema }) => `must be ${choiceText(schema as string[])}`,
   format: () => 'must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z',
   minLength: ({ schema }) => (schema === 1 ? 'must not be empty' : `must have at least ${schema} characters`),
@@ -271,6 +270,10 @@ const violationDetails: Readonly<Record<string, (error: ErrorObject) => string>>
   minimum: ({ schema }) => `must be at least ${schema}`,
   maximum: ({ schema }) => `must be at most ${schema}`,
 };
+
+function patternDetail({ parentSchema }: ErrorObject): string {
+  return parentSchema?.['x-pattern-detail'] ?? 'is not of the expected form';
+}
 
 function choiceText(values: readonly string[]): string {
   return values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ');

@@ -37,8 +37,6 @@ export const dataSourceFields = {
   user_group_id: {
     ...field.userGroupId,
     type: ['string', 'null'],
-    // Applies to strings only: null breaks no pattern, so `not` would refuse it.
-    not: { type: 'string', ...field.userGroupId.not },
     default: null,
     description:
       'The only user group that the data source is for, which need not exist yet: it does not resolve for any other ' +
