@@ -74,17 +74,18 @@ describe('Requests that arrive at the same time', () => {
     assert.equal(order.length, MAX_PER_PERIOD + 2);
   });
 
-  it('start in turns of their addresses if they are health checks', async () => {
-    const { order, arrive } = arrivals(severalTenants());
-    const flood = 10 * MAX_PER_PERIOD;
-    for (let request = 0; request < flood; request++) arrive(HEALTH_CHECKS_TENANT);
-    let before = 0;
-    arrive(HEALTH_CHECKS_TENANT, { 'x-forwarded-for': '198.51.100.1' }, () => {
-      before = order.length;
+  for (const tenant of [UNKNOWN_TENANT, HEALTH_CHECKS_TENANT])
+    it(`start in turns of their addresses if they are of the tenant ${tenant}`, async () => {
+      const { order, arrive } = arrivals(severalTenants());
+      const flood = 10 * MAX_PER_PERIOD;
+      for (let request = 0; request < flood; request++) arrive(tenant);
+      let before = 0;
+      arrive(tenant, { 'x-forwarded-for': '198.51.100.1' }, () => {
+        before = order.length;
+      });
+      while (order.length <= flood) await nextTurn();
+      assert.ok(before <= MAX_PER_PERIOD + 2, `${before} before it`);
     });
-    while (order.length <= flood) await nextTurn();
-    assert.ok(before <= MAX_PER_PERIOD + 2, `${before} before it`);
-  });
 
   it('leave a large body unread while they wait', () => {
     const { arrive } = arrivals(severalTenants());

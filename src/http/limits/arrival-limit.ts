@@ -1,13 +1,13 @@
 // Bounds the requests that start in one turn of the event loop: hundreds of connections may each send one at
 // the same time, and a request uses about a tenth of a millisecond before it waits for the database or is
-// refused. Tenants whose requests wait take turns, and among health checks, client addresses.
+// refused. Tenants whose requests wait take turns, and among callers without a tenant, client addresses.
 //
 // While several tenants are active, each may start a few requests per period, and a period ends once the
 // event loop has been idle for a part of it. Otherwise the connections of one busy tenant would keep the
 // event loop occupied, and every step of another tenant's request would wait.
 
 import type { FastifyRequest } from 'fastify';
-import { FairQueue, HEALTH_CHECKS_TENANT } from '../../scheduling/fair-queue.ts';
+import { FairQueue, HEALTH_CHECKS_TENANT, UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import type { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import { hasSmallBody, postponeBody } from '../request/body.ts';
 
@@ -40,14 +40,16 @@ export interface ArrivalOptions {
   /** Returns the tenant (a workspace id) that a request is probably from: it is not authenticated yet. */
   guessTenant: (request: FastifyRequest) => number;
   activity: TenantActivity;
-  /** Returns what tells apart the clients whose health checks wait. */
+  /** Returns what tells apart clients without a tenant. */
   findClient: (request: FastifyRequest) => string;
 }
 
 export class ArrivalLimit {
   readonly #waiting = new FairQueue<Waiting>();
-  /** Health checks by client address: those of a supervisor do not wait for a flood from elsewhere. */
-  readonly #healthChecks = new FairQueue<Start, string>();
+  /** By client address: supervisors, verifiers and people who sign in do not wait for a flood from elsewhere. */
+  readonly #byClient = new Map(
+    [UNKNOWN_TENANT, HEALTH_CHECKS_TENANT].map((tenant) => [tenant, new FairQueue<Start, string>()]),
+  );
   readonly #guessTenant: ArrivalOptions['guessTenant'];
   readonly #activity: TenantActivity;
   readonly #findClient: ArrivalOptions['findClient'];
@@ -79,12 +81,9 @@ export class ArrivalLimit {
   }
 
   #wait(tenant: number, request: FastifyRequest, start: Start): void {
-    let next = start;
-    if (tenant === HEALTH_CHECKS_TENANT) {
-      this.#healthChecks.push(this.#findClient(request), start);
-      next = () => this.#healthChecks.shift()!();
-    }
-    this.#waiting.push(tenant, { tenant, start: next });
+    const clients = this.#byClient.get(tenant);
+    clients?.push(this.#findClient(request), start);
+    this.#waiting.push(tenant, { tenant, start: clients === undefined ? start : () => clients.shift()!() });
   }
 
   #mayStart(tenant: number): boolean {
