@@ -117,6 +117,22 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.equal((await again.submitFrom(shown, `${group}/review`)).status, 200);
   });
 
+  it('gets the form back after switching to an API token without the permission, and back', async () => {
+    const group = await create('switched');
+    const { token } = await service.apiToken({ permission: 'read-only' });
+    const [writer, reader] = [
+      await ConsoleBrowser.signIn(service),
+      await ConsoleBrowser.signIn(service, token),
+    ];
+    const form = await writer.get(`${group}/edit`);
+    const refused = await reader.submitFrom(form, `${group}/review`, { name: 'Typed' });
+    assert.equal(refused.status, 403);
+    assert.match(textOf(refused), /this requires read-write\. What you typed is kept, for an hour/);
+    const shown = await writer.submitFrom(refused, `${group}/review`);
+    assert.match(textOf(shown), /refused or not answered when you sent it/);
+    assert.equal(fieldsOf(shown.text, `${group}/review`).name, 'Typed');
+  });
+
   it('is never shown a form in another workspace or environment than that of the form', async () => {
     const group = await create('tenant');
     const { token: other } = await service.apiToken({ workspaceName: 'other tenant' });
@@ -282,7 +298,7 @@ it('A person in the console keeps what was typed while the database is unreachab
   assert.doesNotMatch(textOf(asked), /not valid/);
   const signedIn = await signedOut.submitFrom(asked, review, { api_token: service.token });
   assert.equal(fieldsOf(signedIn.text, review).name, 'Typed');
-  assert.match(textOf(shown), /The service was not available when you sent this form/);
+  assert.match(textOf(shown), /This form was refused or not answered when you sent it/);
   assert.equal(fieldsOf(shown.text, review).name, 'Typed');
   const reviewed = await browser.submitFrom(shown, review);
   await browser.submitFrom(reviewed, `${GROUPS}/acme/save`);

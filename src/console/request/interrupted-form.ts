@@ -1,4 +1,4 @@
-// Forms that were interrupted: the session had ended, the service was unavailable, or the form is from an earlier session.
+// Forms that were interrupted: the session had ended, the service was unavailable, or the form is from another session.
 // The form is kept and shown again with what was typed. Nothing is done until the person submits it again. A kept form
 // travels encrypted within another form, which asks to sign in or just to show it again.
 
@@ -153,5 +153,5 @@ const NOT_DONE = new Problem(
 );
 const UNANSWERED = new Problem(
   'overloaded',
-  'The service was not available when you sent this form. Check it, and send it again.',
+  'This form was refused or not answered when you sent it. Check it, and send it again.',
 );

@@ -47,7 +47,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
 }
 
-/** If the service is unavailable, the error page keeps what was typed. */
+/** If the form may be accepted later, the error page keeps what was typed. */
 async function serve(exchange: Exchange): Promise<Response> {
   const { options, page, request, reply } = exchange;
   try {
@@ -56,7 +56,7 @@ async function serve(exchange: Exchange): Promise<Response> {
     const current = signedIn && (await receive(exchange, signedIn));
     if (current !== null) return await respond(exchange, current);
   } catch (error) {
-    if (page.onRejection !== undefined && isTransient(error)) await keepForm(exchange).catch(() => {});
+    if (page.onRejection !== undefined && mayPassLater(error)) await keepForm(exchange).catch(() => {});
     throw error;
   }
   options.publicLimit?.countPage(request.raw);
@@ -64,8 +64,9 @@ async function serve(exchange: Exchange): Promise<Response> {
   return isKept ? continueForm(exchange) : askToSignIn(request, reply);
 }
 
-function isTransient(error: unknown): boolean {
-  return isUnavailable(error) || toProblem(error).code === 'rate_limited';
+/** Whether the same form may be accepted later, also because the person has switched to another API token meanwhile. */
+function mayPassLater(error: unknown): boolean {
+  return isUnavailable(error) || ['rate_limited', 'permission_denied'].includes(toProblem(error).code);
 }
 
 /** Returns null without a session, or if its API token has become invalid. Otherwise sets the frame of the page. */
