@@ -418,6 +418,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal(repeated.status, 412);
     assert.match(alertOf(repeated)!, /changed after you opened/);
     assert.match(repeated.text, /This rotation ends it now/);
+    assert.match(textOf(repeated), /Last events .* User group token rotated/);
     assert.equal((await service.resolve(first)).json.token.status, 'retiring');
     await browser.submitFrom(repeated, pathOf('rotated', 'rotate'), { grace_period_seconds: '0' });
     assert.equal((await service.resolve(first)).status, 404);

@@ -164,6 +164,6 @@ ${fields}`,
 export function confirmationProblem(noun: string, problem: Problem | undefined, labels?: Labels): Html {
   if (!isConflict(problem)) return problemSummary(problem, labels);
   return alert(
-    `This ${noun} was changed after you opened this page, so nothing was done. Check it, and confirm again.`,
+    `This ${noun} was changed after you opened this page, so nothing was done. The change may be your own first click: check it before you confirm again.`,
   );
 }
