@@ -70,7 +70,7 @@ interface DocumentPagesKind<Body> {
   /** Fields of the form for a new document. */
   initial(query: URLSearchParams): Readonly<Record<string, string>>;
   /** The fields of the form. `document` is null for a new one. */
-  fields(form: Form, problem: Problem | undefined, document: Document | null): Html;
+  fields(form: Form, document: Document | null): Html;
   /** Returns a doubt about what was typed, which the person then has to confirm. */
   doubt?(call: PageCall, id: string, body: Body): Promise<Doubt | null>;
   /** Returns the stored fields to show. */
@@ -116,8 +116,8 @@ ${filterField({ name: ID_PART, label, placeholder: 'a part', value: idPart, type
 const CONFIRMED = 'confirmed';
 
 /** Asks to confirm a doubt. Keeps the answer while the form asks another question, so that it is not asked for twice. */
-function confirmationField(form: Form, problem: Problem | undefined): Html {
-  if (problem instanceof Doubt)
+function confirmationField(form: Form): Html {
+  if (form.problem instanceof Doubt)
     return checkField({ name: CONFIRMED, label: 'Save it anyway', isChecked: false });
   return form.has(CONFIRMED) ? hidden(CONFIRMED, 'on') : NO_HTML;
 }
@@ -196,7 +196,7 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
         path: create,
         initial: (call) => this.#kind.initial(call.query),
         act: (call) => this.#create(call),
-        view: (_call, form, problem) => this.#newForm(form, problem),
+        view: (_call, form) => this.#newForm(form),
       }),
       ...pagesOf(this.#noun, 'not_found', (call) => this.#target(this.documentId(call)), [
         {
@@ -211,13 +211,13 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
           path: `${one}/edit`,
           initial: async (call) => this.#kind.typed(await this.read(call)),
           act: (call) => this.#save(call, this.documentId(call)),
-          view: (call, form, problem) => this.#editForm(call, form, problem),
+          view: (call, form) => this.#editForm(call, form),
         }),
         ...formPages({
           ...shared,
           path: `${one}/delete`,
           act: (call) => this.#remove(call),
-          view: (call, form, problem) => this.#removeForm(call, form, problem),
+          view: (call, form) => this.#removeForm(call, form),
         }),
       ]),
     ];
@@ -275,37 +275,36 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
     return documentIdParameter(request, this.#kind.api.idParameter);
   }
 
-  #newForm(sent: Form, rejection?: Problem): FormContent {
+  #newForm(sent: Form): FormContent {
     const { path, fields, idHint: hint } = this.#kind;
-    const problem = isConflict(rejection) ? idTaken(this.#noun) : rejection;
-    const form = sent.rejected(problem);
+    const form = isConflict(sent.problem) ? sent.rejected(idTaken(this.#noun)) : sent;
     return {
       title: `New ${this.#noun}`,
-      text: problemSummary(problem),
+      text: problemSummary(form.problem),
       fields: html`${versionField('')}
 ${textField({ ...form.field('id'), label: 'Id', hint, isRequired: true })}
-${fields(form, problem, null)}
-${confirmationField(form, problem)}`,
+${fields(form, null)}
+${confirmationField(form)}`,
       button: 'Save',
       back: pathTo(...path),
     };
   }
 
-  async #editForm(call: PageCall, form: Form, rejection?: Problem): Promise<FormContent> {
-    const problem = explained(rejection);
+  async #editForm(call: PageCall, sent: Form): Promise<FormContent> {
+    const form = explained(sent);
     const { path, fields, typed } = this.#kind;
     const found = this.read(call);
     // null if it was deleted after the form was opened.
-    const document = await (problem === undefined ? found : found.catch(nullIfNotFound));
+    const document = await (form.problem === undefined ? found : found.catch(nullIfNotFound));
     const stored = { document, typed: document === null ? {} : typed(document) };
-    const edited = editedForm(this.#noun, stored, form, problem);
+    const edited = editedForm(this.#noun, stored, form);
     return {
       title: `Edit ${this.#noun} ${this.documentId(call)}`,
       text: edited.text,
       fields: html`${edited.hidden}
-${fields(edited.form, problem, document)}
-${isInUse(problem) ? forceField(form) : ''}
-${confirmationField(form, problem)}`,
+${fields(edited.form, document)}
+${isInUse(form) ? forceField(form) : ''}
+${confirmationField(form)}`,
       button: 'Save',
       back: document === null ? pathTo(...path) : this.documentPath(document.id),
     };
@@ -339,14 +338,14 @@ ${confirmationField(form, problem)}`,
     return documentVersion(await found.catch(nullIfNotFound)) !== versionIn(form);
   }
 
-  async #removeForm(call: PageCall, form: Form, rejection?: Problem): Promise<FormContent> {
-    const problem = explained(rejection);
+  async #removeForm(call: PageCall, sent: Form): Promise<FormContent> {
+    const form = explained(sent);
     const document = await this.read(call);
     // A refusal already says how many, and counting takes up to a second.
-    const isRefused = isInUse(problem);
+    const isRefused = isInUse(form);
     const use = isRefused ? NO_USE : ((await this.#kind.countUse?.(document, call)) ?? NO_USE);
     const stored = { noun: this.#noun, version: documentVersion(document) };
-    return confirmation(form, problem, stored, {
+    return confirmation(form, stored, {
       title: `Delete ${this.#noun} ${isolated(document.id)}?`,
       text: html`${this.#kind.countUse && !isRefused ? html`<p>${useText(use, 'it')}</p>` : ''}
 ${await this.#kind.consequences(document, call)}`,
@@ -368,13 +367,14 @@ ${await this.#kind.consequences(document, call)}`,
 const FORCE = 'force';
 
 /** Says how many user groups use it, and to confirm below instead of how callers of the API do. */
-function explained(problem: Problem | undefined): Problem | undefined {
-  if (!isInUse(problem)) return problem;
-  return new Problem('in_use', `${problem.message.split('.', 1)[0]}, so nothing was changed. Confirm below.`);
+function explained(form: Form): Form {
+  if (!isInUse(form)) return form;
+  const [use] = form.problem.message.split('.', 1);
+  return form.rejected(new Problem('in_use', `${use}, so nothing was changed. Confirm below.`));
 }
 
-function isInUse(problem: Problem | undefined): problem is Problem {
-  return problem?.code === 'in_use';
+function isInUse(form: Form): form is Form & { problem: Problem } {
+  return form.problem?.code === 'in_use';
 }
 
 /** Lets the person continue after a refusal, which says how many user groups use it. */

@@ -28,7 +28,8 @@ export const apiTokenCreation = formPages({
     const issued = await issueAsSent(context, caller, body, text).catch(explainTaken);
     return issuedTokenView(issued, 'Created.');
   },
-  view: (call, form, problem) => {
+  view: (call, form) => {
+    const { problem } = form;
     const isFresh = problem === undefined || isConflict(problem);
     return {
       title: 'New API token',

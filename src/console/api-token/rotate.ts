@@ -29,11 +29,11 @@ export const apiTokenRotation = formPages({
     storeSession(call, { ...call.session, apiToken: issued.token });
     return issuedTokenView(issued, 'Rotated.', html`<p>You stay signed in, with the new text.</p>`);
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
     const apiToken = await apiTokenIn(call);
     const labels = { grace_period_seconds: LABEL };
     const stored = { noun: 'API token', version: apiTokenTextTag(apiToken), labels };
-    return confirmation(form, problem, stored, {
+    return confirmation(form, stored, {
       title: `Rotate API token ${isolated(apiTokenName(apiToken))}?`,
       text: effect(call, apiToken),
       fields: choiceField({

@@ -1,32 +1,26 @@
 // Pages with a form: GET shows it, POST performs its action, or shows it again with the reason if that is
 // rejected.
 
-import type { Problem } from '../../problem.ts';
-import type { Access } from '../../store/admission.ts';
 import { type Html, html, NO_HTML, pathTo } from '../markup/html.ts';
 import type { Page, PageCall, View } from '../page.ts';
 import { actionForm, cancel, submit } from './fields.ts';
 import { Form } from './form.ts';
 
-export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose'> {
-  /** Access of the action; `write` if absent. */
-  access?: Access;
+export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose' | 'access'> {
   /** Fields of the form before anything is typed. */
   initial?(call: PageCall): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** `problem` is why the form was rejected. */
-  view(call: PageCall, form: Form, problem?: Problem): FormContent | Promise<FormContent>;
+  view(call: PageCall, form: Form): FormContent | Promise<FormContent>;
   act: Page['handle'];
 }
 
 export function formPages({
-  access = 'write',
   initial = () => ({}),
   view,
   act,
   ...shared
 }: FormPages): [form: Page, action: Page] {
-  const show = async (call: PageCall, form: Form, problem?: Problem) =>
-    formView(call, pathOf(shared.path, call), await view(call, form, problem));
+  const show = async (call: PageCall, form: Form) =>
+    formView(call, pathOf(shared.path, call), await view(call, form));
   return [
     {
       ...shared,
@@ -36,9 +30,8 @@ export function formPages({
     {
       ...shared,
       method: 'POST',
-      access,
       handle: act,
-      onRejection: (call, problem) => show(call, call.form.rejected(problem), problem),
+      onRejection: (call, problem) => show(call, call.form.rejected(problem)),
     },
   ];
 }

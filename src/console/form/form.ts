@@ -24,7 +24,8 @@ export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 export class Form {
   readonly entries: readonly (readonly [name: string, text: string])[];
   readonly #texts = new Map<string, string[]>();
-  readonly #problem: Problem | undefined;
+  /** Why the form was rejected; undefined if it was not. */
+  readonly problem: Problem | undefined;
 
   static readonly empty = new Form([]);
 
@@ -53,7 +54,7 @@ export class Form {
       if (texts === undefined) this.#texts.set(name, [text]);
       else texts.push(text);
     }
-    this.#problem = problem;
+    this.problem = problem;
   }
 
   /** Returns the same form, to be shown again with the reason. */
@@ -63,7 +64,7 @@ export class Form {
 
   /** Options of the field with this name. */
   field(name: string): { name: string; value: string; problem: Problem | undefined } {
-    return { name, value: this.text(name), problem: this.#problem };
+    return { name, value: this.text(name), problem: this.problem };
   }
 
   /** Returns an empty text if the field is absent. Replaces CR LF, which browsers send as line breaks. */

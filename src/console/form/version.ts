@@ -83,8 +83,8 @@ export function editedForm(
   noun: string,
   stored: { document: Document | null; typed: Readonly<Record<string, string>> },
   form: Form,
-  problem: Problem | undefined,
 ): EditedForm {
+  const { problem } = form;
   const { document, typed } = stored;
   const opened = openedFields({ version: documentVersion(document), base: JSON.stringify(typed) });
   if (problem === undefined) return { form, text: NO_HTML, hidden: opened };
@@ -145,10 +145,10 @@ function shown(text: string | undefined): Html {
  */
 export function confirmation(
   form: Form,
-  problem: Problem | undefined,
   { noun, version, labels }: { noun: string; version: string; labels?: Labels },
   { text = NO_HTML, fields, ...content }: Omit<FormContent, 'isDangerous'>,
 ): FormContent {
+  const { problem } = form;
   const seen = problem === undefined || isConflict(problem) ? version : versionIn(form);
   return {
     ...content,

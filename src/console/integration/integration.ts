@@ -139,7 +139,8 @@ function exampleFields(type: IntegrationType): Record<string, string> {
   };
 }
 
-function fields(form: Form, problem: Problem | undefined, document: Document | null): Html {
+function fields(form: Form, document: Document | null): Html {
+  const { problem } = form;
   const type = typeIn(form.text('type'));
   const example = exampleFields(type);
   const isEmpty = document === null && form.text('settings') === '';

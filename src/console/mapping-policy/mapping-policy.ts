@@ -26,10 +26,10 @@ export const mappingPolicyPages = formPages({
     await putMappingPolicy(context, caller, mode, preconditionIn(form));
     return { location: pathTo('catalogue'), notice: 'saved' };
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
     const document = await findDocument(call.context, call.caller, mappingPolicyDefinition);
     const stored = { document, typed: { mode: (await environmentConfig(call)).mappingMode } };
-    const edited = editedForm('mapping policy', stored, form, problem);
+    const edited = editedForm('mapping policy', stored, form);
     return {
       title: 'Mapping policy',
       text: html`${edited.text}

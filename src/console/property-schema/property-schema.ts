@@ -40,10 +40,10 @@ const [form, action] = formPages({
     await putPropertySchema(context, caller, body, preconditionIn(form));
     return { location: pathTo('catalogue'), notice: 'saved' };
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
     const stored = await storedIn(call);
     const shown = { document: stored, typed: stored === null ? {} : typed(stored) };
-    const edited = editedForm(NOUN, shown, form, problem);
+    const edited = editedForm(NOUN, shown, form);
     return {
       title: TITLE,
       text: html`${edited.text}
@@ -84,11 +84,11 @@ const deletion = formPages({
     await deleteDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, preconditionIn(form));
     return { location: pathTo('catalogue'), notice: 'deleted' };
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
     const stored = await storedIn(call);
     if (stored === null) throw documentNotFound(propertySchemaDefinition);
     const seen = { noun: NOUN, version: documentVersion(stored) };
-    return confirmation(form, problem, seen, {
+    return confirmation(form, seen, {
       title: 'Delete the property schema?',
       text: html`<p>Properties of user groups are then no longer checked, and forms in this console no longer follow the schema.</p>`,
       fields: NO_HTML,

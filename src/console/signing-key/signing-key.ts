@@ -60,10 +60,10 @@ export const signingKeyRotation = formPages({
     await rotateKeySet(context, caller, { revoke, precondition: preconditionIn(form) });
     return { location: SIGNING_KEYS_PATH, notice: revoke ? 'revoked' : 'rotated' };
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
     const keySet = await findKeySet(call.context, call.caller);
     const stored = { noun: 'key set', version: documentVersion(keySet?.document ?? null) };
-    return confirmation(form, problem, stored, {
+    return confirmation(form, stored, {
       title: 'Rotate the signing keys?',
       text: html`<p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
 <p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>`,

@@ -38,7 +38,8 @@ export const creation = formPages({
     }
     return { location: pathTo('user-groups', id), notice: 'created' };
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
+    const { problem } = form;
     const config = await environmentConfig(call);
     const isJson = isJsonForm(call.query, form);
     const typed = problem === undefined ? typedGroup(config, isJson) : readGroup(form, config);

@@ -37,7 +37,7 @@ export const findByToken = formPages({
     throw NOT_FOUND;
   },
   /** Never repeats what was typed: a page contains a token only if a person asks for it. */
-  view: (_call, _form, problem) => ({
+  view: (_call, { problem }) => ({
     title: 'Find by token',
     text: problemSummary(problem),
     fields: textField({

@@ -99,12 +99,12 @@ export function groupConfirmation({ action, act, idLabel, ...content }: Confirma
     permissions: WRITERS,
     purpose,
     act,
-    view: async (call, form, problem) => {
+    view: async (call, form) => {
       const userGroup = await groupIn(call);
       const { providedId } = userGroup;
       const labels = idLabel === undefined ? {} : { user_group_id: idLabel };
       const stored = { noun: 'user group', version: versionTag(userGroup), labels };
-      return confirmation(form, problem, stored, {
+      return confirmation(form, stored, {
         title: `${title} ${providedId}`,
         heading,
         subject: groupLine(userGroup, copyButton(providedId, 'id')),
@@ -114,7 +114,7 @@ export function groupConfirmation({ action, act, idLabel, ...content }: Confirma
 ${content.consequences?.(userGroup, call).map((item) => html`<li>${item}</li>`) ?? ''}
 </ul>
 ${await integrations(call)}
-${isConflict(problem) ? html`<h2>Last events</h2>${await lastEvents(call, { type: 'user_group', id: providedId }, EVENTS, providedId)}` : ''}`,
+${isConflict(form.problem) ? html`<h2>Last events</h2>${await lastEvents(call, { type: 'user_group', id: providedId }, EVENTS, providedId)}` : ''}`,
         fields: html`${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
         button,

@@ -38,7 +38,7 @@ export const webhookEndpointPages = new DocumentPages({
     };
   },
   initial: () => ({ enabled: 'on' }),
-  fields: (form, problem) => html`${textField({
+  fields: (form) => html`${textField({
     ...form.field('url'),
     label: 'URL',
     type: 'url',
@@ -51,9 +51,9 @@ ${choicesField({
   label: 'Events',
   choices,
   isChecked: (field) => form.has(field),
-  problem,
+  problem: form.problem,
 })}
-${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem })}`,
+${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem: form.problem })}`,
   rows: async (document, call) => {
     const { url, event_types } = parseWebhookEndpoint(document);
     const health = await findHealth(call.context, call.caller, document.id);

@@ -25,11 +25,11 @@ export const redeliverFailedForm = formPages({
     const done = hasMore ? 'redelivered_some' : redelivered === 0 ? 'none_failed' : 'redelivered_failed';
     return { location: pages.documentPath(id), notice: done };
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
     const { id } = await pages.read(call);
     return {
       title: `Deliver failed webhooks to ${isolated(id)} again`,
-      text: html`${problemSummary(problem)}
+      text: html`${problemSummary(form.problem)}
 <p>Every delivery that was given up becomes pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
       fields: textField({
         ...form.field('since'),

@@ -15,11 +15,11 @@ export const secretRotation = formPages({
     const { secrets } = await rotateWebhookSecret(context, caller, id, preconditionIn(form));
     return pages.secretView(id, secrets.current, 'Rotated.');
   },
-  view: async (call, form, problem) => {
+  view: async (call, form) => {
     const document = await pages.read(call);
     const { id } = document;
     const stored = { noun: 'webhook endpoint', version: documentVersion(document) };
-    return confirmation(form, problem, stored, {
+    return confirmation(form, stored, {
       title: `Rotate the secret of webhook endpoint ${isolated(id)}?`,
       text: html`<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the replaced one has leaked, let the receiver accept only the new one at once. If the secret was already rotated within the last day, the one that was replaced then stops working now.</p>`,
       fields: NO_HTML,
