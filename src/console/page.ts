@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller, Permission } from '../domain/api-token.ts';
+import type { Permission } from '../domain/api-token.ts';
 import { isUnavailable } from '../http/response/problem.ts';
 import type { FramedContent } from '../http/response/problem-page.ts';
 import type { Context } from '../operations/context.ts';
@@ -11,13 +11,11 @@ import type { EnvironmentFigures } from '../operations/figures/environment-figur
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import type { Form } from './form/form.ts';
-import type { Session } from './session/session.ts';
+import type { SignedIn } from './session/session.ts';
 
-export interface PageCall {
+export interface PageCall extends SignedIn {
   /** Its operations record their changes as made in the console. */
   context: Context;
-  caller: Caller;
-  session: Session;
   query: URLSearchParams;
   /** Key of the notice to show; null if there is none. */
   notice: string | null;

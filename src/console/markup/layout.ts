@@ -1,10 +1,10 @@
 // The document around the content of every page.
 
-import { type Caller, isPermitted, type Permission } from '../../domain/api-token.ts';
+import { isPermitted, type Permission } from '../../domain/api-token.ts';
 import type { Assets } from '../../http/response/assets.ts';
 import { actionForm, submit } from '../form/fields.ts';
 import { ADMINS, READERS, type View } from '../page.ts';
-import type { Session } from '../session/session.ts';
+import type { SignedIn } from '../session/session.ts';
 import type { Breadcrumb } from './breadcrumbs.ts';
 import { bdi, buttonTo, type Html, html, idLink, isolated } from './html.ts';
 
@@ -21,11 +21,9 @@ const navigation: readonly { path: string; text: string; permissions: readonly P
 /** The files that pages load. */
 export type PageAssets = Assets<'console.css' | 'htmx.js' | 'console.js' | 'mark.svg'>;
 
-export interface SignedIn {
-  caller: Caller;
+export interface FramedPerson extends SignedIn {
   /** Name of the workspace: API tokens of two workspaces may have the same name. */
   workspace: string;
-  session: Session;
 }
 
 /** Part of a page that depends on the request. `signedIn` is null on the sign-in page. */
@@ -33,7 +31,7 @@ interface Frame {
   /** URL of the request, with its query. */
   url: string;
   breadcrumbs: readonly Breadcrumb[];
-  signedIn: SignedIn | null;
+  signedIn: FramedPerson | null;
 }
 
 /** The script of the console listens before htmx starts, which sends the first request of some pages at once. */
@@ -71,7 +69,7 @@ ${main}
  * Small screens show the navigation when its button is pressed. Scripts compare the place with that of a
  * response, which no browser has translated.
  */
-function header(url: string, signedIn: SignedIn): Html {
+function header(url: string, signedIn: FramedPerson): Html {
   const { caller, workspace } = signedIn;
   const links = navigation.filter(({ permissions }) => isPermitted(caller, permissions));
   return html`<header>

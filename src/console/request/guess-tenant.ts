@@ -1,11 +1,10 @@
 // The tenant of a page before its session is authenticated: otherwise pages would wait for the requests of unknown callers.
 
 import type { FastifyRequest } from 'fastify';
-import { digestOfApiToken } from '../../domain/token.ts';
 import type { Prefetcher } from '../../http/prefetch.ts';
 import type { Context } from '../../operations/context.ts';
 import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
-import { requestSession } from '../session/session.ts';
+import { digestOfSession, requestSession } from '../session/session.ts';
 
 interface GuessOptions {
   context: Context;
@@ -15,6 +14,5 @@ interface GuessOptions {
 /** Returns the tenant (a workspace id) that a request with a session is probably from. */
 export function guessTenant({ context, prefetcher }: GuessOptions, request: FastifyRequest): number {
   const session = requestSession(context, request);
-  if (session === null) return UNKNOWN_TENANT;
-  return prefetcher.guessTenantOf(digestOfApiToken(session.apiToken.reveal()));
+  return session === null ? UNKNOWN_TENANT : prefetcher.guessTenantOf(digestOfSession(session));
 }

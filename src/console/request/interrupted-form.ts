@@ -12,10 +12,9 @@ import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
 import { Form, MAX_FORM_BYTES, MAX_FORM_CHARACTERS } from '../form/form.ts';
 import { html } from '../markup/html.ts';
-import type { SignedIn } from '../markup/layout.ts';
 import type { Page, PageCall, View } from '../page.ts';
 import { Sealed } from '../session/sealed.ts';
-import { isFormFor, requestSession } from '../session/session.ts';
+import { isFormFor, requestSession, type SignedIn } from '../session/session.ts';
 import { API_TOKEN, signInView, signInWith } from '../session/sign-in-form.ts';
 import { isFromThisSite } from './browser.ts';
 import { admit, type Exchange, preparePageCall, type Response, receiveForm, sendResult } from './exchange.ts';
@@ -105,7 +104,8 @@ async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
     const view = signInAgainView(request, sent.text(KEPT_FORM), result);
     return sendView(request, reply, await options.assets(), view);
   }
-  return showKept(exchange, await frames.add(context, request, result), sent, NOT_DONE);
+  await frames.add(context, request, result);
+  return showKept(exchange, result, sent, NOT_DONE);
 }
 
 /** Shows the kept form that `sent` carries. `reason` tells the person why nothing was done. */

@@ -3,15 +3,14 @@
 
 import type { FastifyRequest } from 'fastify';
 import { redact } from '../../domain/secret.ts';
-import { digestOfApiToken, type TokenDigest } from '../../domain/token.ts';
 import { CallerHints } from '../../http/request/caller-hints.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import type { Breadcrumbs } from '../markup/breadcrumbs.ts';
-import { document, type PageAssets, type SignedIn } from '../markup/layout.ts';
-import type { Session } from '../session/session.ts';
+import { document, type FramedPerson, type PageAssets } from '../markup/layout.ts';
+import { digestOfSession, type Session, type SignedIn } from '../session/session.ts';
 
-interface KnownFrame extends Omit<SignedIn, 'session'> {
+interface KnownFrame extends Omit<FramedPerson, 'session'> {
   /** When the name of the workspace was read, in milliseconds of this process. */
   namedAt: number;
   assets: PageAssets;
@@ -31,12 +30,8 @@ export class KnownFrames {
   }
 
   /** Gives the pages of this request the person's navigation. */
-  async add(
-    context: Context,
-    request: FastifyRequest,
-    { caller, session }: Omit<SignedIn, 'workspace'>,
-  ): Promise<SignedIn> {
-    const digest = digestIn(session);
+  async add(context: Context, request: FastifyRequest, { caller, session }: SignedIn): Promise<void> {
+    const digest = digestOfSession(session);
     const now = performance.now();
     const known = this.#frames.get(digest);
     const { workspace, namedAt } =
@@ -49,16 +44,15 @@ export class KnownFrames {
     const frame = { caller, workspace, namedAt, assets: await this.#assets() };
     this.#frames.add(digest, caller.workspaceId, frame);
     request.frame = this.find(session, request);
-    return { caller, session, workspace };
   }
 
   delete(session: Session): void {
-    this.#frames.delete(digestIn(session));
+    this.#frames.delete(digestOfSession(session));
   }
 
   /** Returns null if this thread has shown the person no page yet, or has forgotten it. */
   find(session: Session, { url }: FastifyRequest): FastifyRequest['frame'] {
-    const known = this.#frames.get(digestIn(session));
+    const known = this.#frames.get(digestOfSession(session));
     if (known === undefined) return null;
     const { assets, caller, workspace } = known;
     const breadcrumbs = this.#breadcrumbs.of(url, caller);
@@ -69,9 +63,4 @@ export class KnownFrames {
       return document(assets, view, { url, breadcrumbs: shown, signedIn: { caller, workspace, session } });
     };
   }
-}
-
-/** Never null: a session contains the text of a token that was valid. */
-function digestIn({ apiToken }: Session): TokenDigest {
-  return digestOfApiToken(apiToken.reveal())!;
 }

@@ -2,7 +2,6 @@
 // a page.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { digestOfApiToken } from '../../domain/token.ts';
 import { acceptCaller, isLateBody, ofTenant, requestContext } from '../../http/endpoint.ts';
 import { httpStatus, isUnavailable, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
@@ -12,10 +11,9 @@ import { overloaded } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { Form } from '../form/form.ts';
 import { idInPath } from '../markup/html.ts';
-import type { SignedIn } from '../markup/layout.ts';
 import { missingPageView } from '../missing.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from '../page.ts';
-import { endSession, isMasked, requestSession } from '../session/session.ts';
+import { digestOfSession, endSession, isMasked, requestSession, type SignedIn } from '../session/session.ts';
 import { hasToken, isFromThisSite, queryParameters } from './browser.ts';
 import {
   admit,
@@ -78,14 +76,14 @@ async function findSignedIn(
   const { context, limit, frames, prefetcher } = options;
   const session = requestSession(context, request);
   if (session === null) return null;
-  // A session contains the text of a token that was valid.
-  const digest = digestOfApiToken(session.apiToken.reveal())!;
+  const digest = digestOfSession(session);
   try {
     const guessed = requestContext(context, request, prefetcher.guessTenantOf(digest));
     const caller = await authenticate(guessed, digest);
     prefetcher.confirm(digest, caller);
     acceptCaller(caller, limit, request, reply);
-    return await frames.add(ofTenant(guessed, caller.workspaceId), request, { caller, session });
+    await frames.add(ofTenant(guessed, caller.workspaceId), request, { caller, session });
+    return { caller, session };
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
     prefetcher.forget(digest);

@@ -4,8 +4,10 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../domain/api-token.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { Tenant } from '../../domain/tenant.ts';
+import { digestOfApiToken, type TokenDigest } from '../../domain/token.ts';
 import type { Context } from '../../operations/context.ts';
 import { type CookieCall, findCookie, removeCookie, setCookie } from './cookie.ts';
 import { Sealed } from './sealed.ts';
@@ -15,6 +17,11 @@ export interface Session {
   /** Part of every form, and unknown to other sites. Names the workspace and environment of the form. */
   csrfToken: string;
   createdAt: number;
+}
+
+export interface SignedIn {
+  caller: Caller;
+  session: Session;
 }
 
 const MAX_AGE_SECONDS = 12 * 3_600;
@@ -33,6 +40,11 @@ const sealed = new Sealed<[apiToken: string, csrfToken: string, createdAt: numbe
 export function newSession(apiToken: Secret, tenant: Tenant, now: number): Session {
   const random = randomBytes(CSRF_BYTES).toString(CSRF_ENCODING);
   return { apiToken, csrfToken: `${random}.${tenantSuffix(tenant)}`, createdAt: now };
+}
+
+/** Never null: a session contains the text of a token that was valid. */
+export function digestOfSession({ apiToken }: Session): TokenDigest {
+  return digestOfApiToken(apiToken.reveal())!;
 }
 
 /** Whether a form with this token was opened in the workspace and environment. */

@@ -1,12 +1,11 @@
 // The API tokens that a person has signed in with in this browser, to switch between workspaces and environments.
 
-import { digestOfApiToken } from '../../domain/token.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../../operations/api-token/authenticate.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
 import { badge, buttonTo, type Html, heading, html, pathTo, table } from '../markup/html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
-import { requestSessions, SLOTS, storeSession } from './session.ts';
+import { digestOfSession, requestSessions, SLOTS, storeSession } from './session.ts';
 
 const PATH = pathTo('sessions');
 const shared = {
@@ -21,8 +20,8 @@ export const sessions: Page = {
   path: '/sessions',
   handle: async (call) => {
     const rows: (readonly [string, string, string, string, Html])[] = [];
-    for (const [slot, { apiToken }] of requestSessions(call.context, call.request)) {
-      const caller = await findActiveApiToken(call.context, digestOfApiToken(apiToken.reveal()));
+    for (const [slot, session] of requestSessions(call.context, call.request)) {
+      const caller = await findActiveApiToken(call.context, digestOfSession(session));
       if (caller === null) continue;
       const { workspaceName } = await readApiToken(call.context, caller, caller.apiTokenId);
       const { environment, name, apiTokenId, permission } = caller;

@@ -11,7 +11,7 @@ import type { Form } from '../form/form.ts';
 import { type Html, html, NO_HTML } from '../markup/html.ts';
 import { READERS, type View } from '../page.ts';
 import type { CookieCall } from './cookie.ts';
-import { newSession, requestSessions, type Session, SLOTS, storeSession } from './session.ts';
+import { newSession, requestSessions, type SignedIn, SLOTS, storeSession } from './session.ts';
 
 /** Name of the field. */
 export const API_TOKEN = 'api_token';
@@ -60,7 +60,7 @@ export async function signInWith(
   form: Form,
   publicLimit: PublicLimit | null,
   check = checkPerson,
-): Promise<{ caller: Caller; session: Session } | Problem> {
+): Promise<SignedIn | Problem> {
   const { context, request } = call;
   const apiToken = new Secret(findApiToken(form.text(API_TOKEN)) ?? '');
   try {

@@ -1,7 +1,6 @@
 // Signing in with an API token, and signing out.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { digestOfApiToken } from '../../domain/token.ts';
 import { pageLimiter } from '../../http/public-endpoint.ts';
 import { findActiveApiToken } from '../../operations/api-token/authenticate.ts';
 import type { Context } from '../../operations/context.ts';
@@ -12,7 +11,7 @@ import { type Page, READERS } from '../page.ts';
 import { hasToken, queryParameters, refuseOtherSites } from '../request/browser.ts';
 import { type ConsoleOptions, receiveForm, tracked } from '../request/exchange.ts';
 import { redirect, sendView } from '../request/response.ts';
-import { endSession, requestSession, SLOTS } from './session.ts';
+import { digestOfSession, endSession, requestSession, SLOTS } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 
 const HOME = '/console/user-groups';
@@ -75,8 +74,8 @@ export const signOut: Page = {
 
 /** Checks the API token too: otherwise this page and one that rejects it would redirect to each other. */
 async function isSignedIn(context: Context, request: FastifyRequest): Promise<boolean> {
-  const digest = digestOfApiToken(requestSession(context, request)?.apiToken.reveal() ?? '');
-  return (await findActiveApiToken(context, digest)) !== null;
+  const session = requestSession(context, request);
+  return session !== null && (await findActiveApiToken(context, digestOfSession(session))) !== null;
 }
 
 function signInPage(next: string, isAnother: boolean, problem?: Problem) {

@@ -6,13 +6,13 @@ import { timestamp, timestampOrNull } from '../../domain/instant.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { jsonCell, withoutFormulas } from '../../domain/spreadsheet.ts';
-import { digestOfApiToken } from '../../domain/token.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { authenticate } from '../../operations/api-token/authenticate.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { userGroupPages } from '../../operations/user-group/list.ts';
 import { membersOf } from '../markup/json.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
+import { digestOfSession } from '../session/session.ts';
 import { listConditions, propertyColumns, readSearch } from './search-form.ts';
 
 export const EXPORT_PATH = '/console/user-groups/-/export';
@@ -83,7 +83,7 @@ async function* records(call: PageCall): AsyncGenerator<(string | null)[]> {
     cpu: context.cpu.until(Number.POSITIVE_INFINITY),
   };
   const pages = userGroupPages(unbounded, caller, { ...listConditions(readSearch(query)), limit: PAGE });
-  const digest = digestOfApiToken(session.apiToken.reveal());
+  const digest = digestOfSession(session);
   for await (const page of pages) {
     await authenticate(unbounded, digest);
     for (const userGroup of page) {
