@@ -6,8 +6,7 @@ import { nextPage, pageQuery, pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
 import { FIND_PATH } from '../user-group/find.ts';
-import { creatorText } from './creator.ts';
-import { API_TOKENS, apiTokenLink, expiryText, statusBadge } from './show.ts';
+import { API_TOKENS, apiTokenLink, creatorText, expiryText, statusBadge } from './show.ts';
 
 /** Query parameter that selects the revoked API tokens. */
 const REVOKED = 'revoked';

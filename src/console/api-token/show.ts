@@ -4,18 +4,22 @@ import {
   apiTokenStatus,
   previousTextUntil,
 } from '../../domain/api-token.ts';
+import { actorLabel } from '../../domain/event/filter.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { type IssuedApiToken, readApiToken } from '../../operations/api-token/api-token.ts';
+import { listEvents } from '../../operations/event/list.ts';
 import { eventsAbout, eventsBy } from '../event/paths.ts';
 import {
   badge,
+  breakable,
   buttonTo,
   definitions,
   type Html,
   heading,
   html,
   idLink,
+  isolated,
   lastUse,
   link,
   NO_HTML,
@@ -24,9 +28,8 @@ import {
 } from '../markup/html.ts';
 import { issuedView } from '../markup/shown-once.ts';
 import { pagesOf } from '../missing.ts';
-import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+import { ADMINS, type Page, type PageCall, unlessBusy, type View } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
-import { creatorText } from './creator.ts';
 
 export const API_TOKENS = 'api-tokens';
 
@@ -97,6 +100,17 @@ const statusBadges = {
 export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
   const status = statusBadges[apiTokenStatus(apiToken, call.context.clock())];
   return isOfSession(call, apiToken) ? html`${status} ${badge('neutral', 'of this session')}` : status;
+}
+
+/** Returns the creator of the API token, from its first event, which is kept only as long as all events. */
+export async function creatorText({ context, caller }: PageCall, { apiTokenId }: ApiToken): Promise<Html> {
+  const target = { type: 'api_token', id: String(apiTokenId) } as const;
+  const page = await unlessBusy(listEvents(context, caller, { order: 'oldest', limit: 1, target }));
+  if (page === null) return html`<span class="none">too busy to look it up</span>`;
+  const [event] = page.events;
+  if (event?.type !== 'api_token.created') return html`<span class="none">no longer recorded</span>`;
+  const { name } = event.actor;
+  return breakable(actorLabel({ ...event.actor, name: name && isolated(name) }));
 }
 
 /** How long before its expiry an API token is reported: long enough to replace it where it is used. */
