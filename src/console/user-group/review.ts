@@ -6,8 +6,6 @@ import {
   valuesLength,
   versionTag,
 } from '../../domain/user-group/user-group.ts';
-import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
-import { findUserGroup } from '../../operations/user-group/read.ts';
 import { checkPolicies, mappingViolations } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
 import { type Change, changesTable } from '../event/changes.ts';
@@ -18,7 +16,7 @@ import { environmentConfig, type Page, type PageCall, type View, WRITERS } from 
 import { conflictView, editButton } from './conflict.ts';
 import { showRejectedEdit } from './edit.ts';
 import { changedFields, differences, hiddenFields, type Submitted, submittedFields } from './form.ts';
-import { groupLine } from './group.ts';
+import { groupIn, groupLine } from './group.ts';
 import { mergeGroup } from './merge.ts';
 
 export interface Submission extends Submitted {
@@ -39,12 +37,12 @@ export const review: Page = {
 };
 
 /** Returns the stored group and the submitted fields. Throws `user_group_not_found` and `invalid_request`. */
-export async function readSubmission({ context, caller, request, form }: PageCall): Promise<Submission> {
-  const id = userGroupIdParameter(request);
-  const config = await environmentConfig({ context, caller });
-  const stored = await findUserGroup(context, caller, id);
+export async function readSubmission(call: PageCall): Promise<Submission> {
+  const { context, form } = call;
+  const config = await environmentConfig(call);
+  const stored = await groupIn(call);
   await context.cpu.turn(form.size + valuesLength(stored));
-  return { stored, ...submittedFields(id, form, config) };
+  return { stored, ...submittedFields(stored.providedId, form, config) };
 }
 
 /** Whether the group was changed after the form was opened. */

@@ -1,10 +1,10 @@
-import { findUserGroup } from '../../operations/user-group/read.ts';
 import { updateUserGroup } from '../../operations/user-group/update.ts';
 import { isConflict, preconditionIn } from '../form/version.ts';
 import { pathTo } from '../markup/html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { showRejectedEdit } from './edit.ts';
 import { changedFields } from './form.ts';
+import { groupIn } from './group.ts';
 import { isStale, mergeView, readSubmission, type Submission } from './review.ts';
 
 /** Stores the fields that differ. A form that is sent twice finds nothing to change the second time. */
@@ -26,7 +26,7 @@ export const save: Page = {
       await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, preconditionIn(form));
     } catch (error) {
       if (!isConflict(error)) throw error;
-      return staleView(call, { ...submission, stored: await findUserGroup(context, caller, providedId) });
+      return staleView(call, { ...submission, stored: await groupIn(call) });
     }
     return { location: group, notice: 'saved' };
   },
