@@ -1,17 +1,15 @@
 // Exit codes of the command line. Those from 64 on follow sysexits.h.
 
 import { CommanderError } from 'commander';
-import { AddressInUse, ConfigInvalid } from '../config.ts';
+import type { AddressInUse, ConfigInvalid } from '../config.ts';
 import type { AlreadyServed, BackupInvalid, BackupUnwritable, ServerUnfit } from '../database.ts';
 import type { BootstrapApiTokenUnusable } from '../operations/api-token/bootstrap.ts';
 import type { DatabasesDiffer } from '../operations/database/copy.ts';
 import type { StoredTokenUnreadable } from '../operations/database/open-stored-token.ts';
 import type { OtherKeyInUse } from '../operations/database/reencrypt.ts';
 import type { WorkspaceDeleted } from '../operations/workspace/workspace.ts';
-import { Problem } from '../problem.ts';
-import { SchemaTooNew } from '../store/migration.ts';
-import { StoreUnavailable } from '../store/port.ts';
-import { FileExists } from '../system/atomic-file.ts';
+import type { SchemaTooNew } from '../store/migration.ts';
+import type { FileExists } from '../system/atomic-file.ts';
 
 export const exitCodes = {
   ok: 0,
@@ -86,48 +84,62 @@ export function explainReadError(error: unknown, file: string): never {
   explainFileError(error, (message) => new UsageError(`cannot read ${file}: ${message}`));
 }
 
-/** Errors that are recognized by their name, so that a command does not load the code of all others. */
 type NamedError =
+  | AddressInUse
   | AlreadyServed
   | BackupInvalid
   | BackupUnwritable
   | BootstrapApiTokenUnusable
+  | ChangesPlanned
+  | ConfigInvalid
+  | DataError
   | DatabasesDiffer
+  | FileExists
+  | NotFound
   | OtherKeyInUse
+  | SchemaTooNew
   | ServerUnfit
+  | ServiceRefused
   | StoredTokenUnreadable
+  | UsageError
   | WorkspaceDeleted;
+type ErrorName = NamedError['name'] | 'Problem' | 'StoreUnavailable';
 
-/** `StoreUnavailable` is among them, because the error of another thread has lost its class. */
-const codesByName: Record<NamedError['name'] | 'StoreUnavailable', number> = {
+/**
+ * Exit codes by the name of the error: a command does not load the code of all others, and the error of another
+ * thread has lost its class.
+ */
+const codesByName: Record<ErrorName, number> = {
+  AddressInUse: exitCodes.busy,
   AlreadyServed: exitCodes.busy,
   BackupInvalid: exitCodes.data,
   BackupUnwritable: exitCodes.usage,
   BootstrapApiTokenUnusable: exitCodes.config,
+  ChangesPlanned: exitCodes.usage,
+  ConfigInvalid: exitCodes.config,
+  DataError: exitCodes.data,
   DatabasesDiffer: exitCodes.data,
+  FileExists: exitCodes.usage,
+  NotFound: exitCodes.notFound,
   OtherKeyInUse: exitCodes.config,
+  Problem: exitCodes.unavailable,
+  SchemaTooNew: exitCodes.config,
   ServerUnfit: exitCodes.config,
+  ServiceRefused: exitCodes.unavailable,
   StoredTokenUnreadable: exitCodes.config,
   StoreUnavailable: exitCodes.unavailable,
+  UsageError: exitCodes.usage,
   WorkspaceDeleted: exitCodes.notFound,
 };
 
-function isNamed(error: unknown): error is NamedError {
+function hasCode(error: unknown): error is Error & { name: ErrorName } {
   return error instanceof Error && Object.hasOwn(codesByName, error.name);
 }
 
 export function toExitCode(error: unknown): number {
   if (isOutOfFiles(error)) return exitCodes.config;
-  if (isNamed(error)) return codesByName[error.name];
+  if (hasCode(error)) return codesByName[error.name];
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof UsageError || error instanceof FileExists || error instanceof ChangesPlanned)
-    return exitCodes.usage;
-  if (error instanceof NotFound) return exitCodes.notFound;
-  if (error instanceof DataError) return exitCodes.data;
-  if (error instanceof ConfigInvalid || error instanceof SchemaTooNew) return exitCodes.config;
-  if (error instanceof AddressInUse) return exitCodes.busy;
-  if (error instanceof StoreUnavailable || error instanceof ServiceRefused || error instanceof Problem)
-    return exitCodes.unavailable;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return exitCodes.busy;
   if (code === 'EACCES' || isListenError(error)) return exitCodes.config;
