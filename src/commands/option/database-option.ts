@@ -26,30 +26,33 @@ export function addDatabaseOptions(command: Command): Command {
   return command.addOption(databaseOption()).addOption(jsonOption());
 }
 
+type Work = (database: CommandDatabase, config: Config) => Promise<void>;
+
 /** Opens the database, runs `work` and closes the database. Reports on standard error that it created a SQLite file. */
-export async function withDatabase<Result>(
-  options: DatabaseOptions,
-  work: (database: CommandDatabase, config: Config) => Promise<Result>,
-): Promise<Result> {
+export async function withDatabase(options: DatabaseOptions, work: Work): Promise<void> {
   const config = loadConfig(options);
   const { databaseUrl } = config;
   const isNew = databaseUrl.engine === 'sqlite' && isMissing(databaseUrl.path);
+  await run(config, async (database) => {
+    if (isNew) console.error(`Created database ${databaseUrl.path}.`);
+    await work(database, config);
+  });
+}
+
+/** Does the same, but throws `NotFound` instead of creating a SQLite database. */
+export async function withExistingDatabase(options: DatabaseOptions, work: Work): Promise<void> {
+  const config = loadConfig(options);
+  requireDatabase(config.databaseUrl);
+  await run(config, work);
+}
+
+async function run(config: Config, work: Work): Promise<void> {
   const database = await openForCommand(config);
-  if (isNew) console.error(`Created database ${databaseUrl.path}.`);
   try {
-    return await work(database, config);
+    await work(database, config);
   } finally {
     await database.close();
   }
-}
-
-/** Opens the database as `withDatabase` does, but throws `NotFound` instead of creating a SQLite database. */
-export async function withExistingDatabase<Result>(
-  options: DatabaseOptions,
-  work: (database: CommandDatabase, config: Config) => Promise<Result>,
-): Promise<Result> {
-  requireDatabase(loadConfig(options).databaseUrl);
-  return withDatabase(options, work);
 }
 
 /** Throws `SchemaTooNew` after migrations by a newer version, for commands that must know all data. */
