@@ -138,7 +138,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/system/',
     ],
   ],
-  ['src/main.ts', ['src/commands/', 'src/domain/', 'src/version.ts']],
+  ['src/main.ts', ['src/commands/', 'src/config.ts', 'src/domain/', 'src/version.ts']],
   [
     'src/executable.ts',
     ['bin/signals.js', 'src/main.ts', 'src/threads/', 'src/operations/', 'src/store/sqlite/', 'src/system/'],

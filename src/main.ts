@@ -1,7 +1,6 @@
 // Parses the command line, runs the command and maps errors to exit codes.
 
 import { Command, CommanderError } from 'commander';
-import { refuseEmpty } from './commands/empty-argument.ts';
 import {
   exitCodeMeanings,
   exitCodes,
@@ -11,6 +10,7 @@ import {
 } from './commands/exit-code.ts';
 import { addHelpSection, formatItem } from './commands/terminal/help-layout.ts';
 import { escapeControls } from './commands/terminal/terminal-text.ts';
+import { allSettings } from './config.ts';
 import { redact } from './domain/secret.ts';
 import { readVersion } from './version.ts';
 
@@ -89,6 +89,18 @@ export async function program(names = Object.keys(commands)): Promise<Command> {
   addHelpSection(command, 'Exit codes:', codes);
   inheritSettings(command);
   return command;
+}
+
+/** Refuses empty paths, names and ids, which come from unset variables. Some settings may be empty. */
+function refuseEmpty(command: Command): void {
+  const argument = command.registeredArguments.find((_, index) => command.args[index] === '');
+  if (argument !== undefined) command.error(`error: argument '${argument.name()}' must not be empty`);
+  const flags = allSettings.map(({ flag }) => flag);
+  const values = command.opts();
+  const option = command.options.find(
+    (each) => values[each.attributeName()] === '' && !flags.includes(each.flags),
+  );
+  if (option !== undefined) command.error(`error: option '${option.flags}' must not be empty`);
 }
 
 /** Commander passes settings on only to commands that it creates itself. */
