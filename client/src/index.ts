@@ -397,33 +397,15 @@ export class UserGroupClient {
     query: ListQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<ListedUserGroup<P>, void, void> {
-    let cursor = query.cursor ?? null;
-    do {
-      const page = await this.listPage<P>(cursor === null ? query : { ...query, cursor }, options);
-      yield* page.user_groups;
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    yield* entries(this.#connection, '/v1/user-groups', 'user_groups', listParameters(query), options);
   }
 
   /** Returns one page of `list`. It may have fewer groups than `limit`, or none, although more follow. */
   async listPage<P extends object = Properties>(
-    {
-      search,
-      match,
-      data_source,
-      suspended,
-      seen_before,
-      never_seen,
-      created_since,
-      invalid,
-      limit,
-      cursor,
-    }: ListQuery = {},
+    query: ListQuery = {},
     options: CallOptions = {},
   ): Promise<Page<P>> {
-    const filters = { data_source, suspended, seen_before, never_seen, created_since, invalid };
-    const sent = { search, match, ...filters, limit, cursor };
-    const path = `/v1/user-groups${queryString(sent)}`;
+    const path = `/v1/user-groups${queryString(listParameters(query))}`;
     const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
     return { user_groups: body.user_groups, next_cursor: body.next_cursor };
   }
@@ -485,15 +467,10 @@ export class UserGroupClient {
 
   /** Iterates over all API tokens, including those that are revoked or expired, and fetches pages as needed. */
   async *listApiTokens(
-    query: ApiTokenListQuery = {},
+    { limit, cursor }: ApiTokenListQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<ApiToken, void, void> {
-    let cursor = query.cursor ?? null;
-    do {
-      const page = await this.listApiTokensPage(cursor === null ? query : { ...query, cursor }, options);
-      yield* page.api_tokens;
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    yield* entries(this.#connection, '/v1/api-tokens', 'api_tokens', { limit, cursor }, options);
   }
 
   /** Returns one page of `listApiTokens`. */
@@ -516,12 +493,7 @@ export class UserGroupClient {
 
   /** Iterates over the events, newest first, and fetches pages as needed. */
   async *events(query: EventQuery = {}, options: CallOptions = {}): AsyncGenerator<Event, void, void> {
-    let cursor = query.cursor ?? null;
-    do {
-      const page = await this.eventPage(cursor === null ? query : { ...query, cursor }, options);
-      yield* page.events;
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    yield* entries(this.#connection, '/v1/events', 'events', eventParameters(query), options);
   }
 
   /**
@@ -547,10 +519,7 @@ export class UserGroupClient {
 
   /** Returns one page of events. */
   async eventPage(query: EventPageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
-    checkFilter(query, 'target');
-    const { target, ...rest } = query;
-    const about = target && `${target.type}:${target.id}`;
-    const path = `/v1/events${queryString({ ...rest, target: about })}`;
+    const path = `/v1/events${queryString(eventParameters(query))}`;
     const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
     return { events: body.events, next_cursor: body.next_cursor };
   }
@@ -788,6 +757,19 @@ export class UserGroupClient {
     const { body, etag, violations } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
     return { user_group: body.user_group, etag, violations };
   }
+}
+
+/** Leaves out members that are not parameters. */
+function listParameters(query: ListQuery) {
+  const { search, match, data_source, suspended, seen_before, never_seen, created_since, invalid } = query;
+  const filters = { data_source, suspended, seen_before, never_seen, created_since, invalid };
+  return { search, match, ...filters, limit: query.limit, cursor: query.cursor };
+}
+
+function eventParameters(query: EventPageQuery) {
+  checkFilter(query, 'target');
+  const { target, ...rest } = query;
+  return { ...rest, target: target && `${target.type}:${target.id}` };
 }
 
 /** Throws for NaN and the infinities, which `JSON.stringify` would turn into null. */
