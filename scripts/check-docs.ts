@@ -15,6 +15,10 @@ const OPENAPI = 'docs/openapi.json';
 const REFERENCE = 'docs/reference.md';
 const LLMS = 'docs/llms.txt';
 
+function ownFiles(patterns: readonly string[]): string[] {
+  return globSync(patterns, { exclude: (name) => name.includes('node_modules') });
+}
+
 /** Reports error codes that are missing from the table of errors of a page. */
 function missingErrors(page: string): string[] {
   const text = readFileSync(page, 'utf8');
@@ -40,8 +44,7 @@ function registryInstallations(): string[] {
     '{bin,examples}/**/*.js',
     'Dockerfile',
   ];
-  const pages = globSync(texts, { exclude: (name) => name.includes('node_modules') });
-  return pages.flatMap((page) => {
+  return ownFiles(texts).flatMap((page) => {
     const lines = readFileSync(page, 'utf8').split('\n');
     return lines
       .filter((line) => REGISTRY_INSTALLATIONS.some((pattern) => pattern.test(line)))
@@ -52,8 +55,7 @@ function registryInstallations(): string[] {
 /** Reports pages that name a file or package of another version than this one, such as the tarball to install. */
 function otherVersions(): string[] {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const pages = globSync('**/*.md', { exclude: (name) => name.includes('node_modules') });
-  return pages.flatMap((page) => {
+  return ownFiles(['**/*.md']).flatMap((page) => {
     const names = readFileSync(page, 'utf8').matchAll(/user-group-service(?:-client)?[-_@](\d+\.\d+\.\d+)/g);
     const others = Array.from(names).filter(([, named]) => named !== version);
     return [
@@ -64,8 +66,7 @@ function otherVersions(): string[] {
 
 /** Reports links within the project to files or headings that do not exist. */
 function deadLinks(): string[] {
-  const pages = globSync(['**/*.md', LLMS], { exclude: (name) => name.includes('node_modules') });
-  return pages.flatMap((page) =>
+  return ownFiles(['**/*.md', LLMS]).flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/\]\((?![a-z]+:)([^)#\s]*)(#[^)\s]+)?\)/g)]
       .filter(([, path, heading]) => !targetExists(path ? join(dirname(page), path) : page, heading))
       .map(([, path, heading = '']) => `${page}: dead link to ${path}${heading}`),

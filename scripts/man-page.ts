@@ -3,7 +3,7 @@
 import { exitCodeMeanings } from '../src/commands/exit-code.ts';
 import { allSettings, variableText } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
-import { commandLine, type Leaf, leaves, optionItems } from './reference.ts';
+import { argumentTerms, commandLine, type Leaf, leaves, optionItems } from './reference.ts';
 
 /** Name of the page in the folder of the compiled code. */
 export const MAN_PAGE = 'user-group-service.1';
@@ -34,13 +34,8 @@ export function manPage(epoch?: number): string {
 }
 
 function commandLines({ path, command }: Leaf): string[] {
-  const args = command.registeredArguments.map((argument) => {
-    const { required, variadic } = argument;
-    const text = `${argument.name()}${variadic ? '...' : ''}`;
-    return required ? `<${text}>` : `[${text}]`;
-  });
   return [
-    `.SS ${escaped([path, ...args].join(' '))}`,
+    `.SS ${escaped([path, ...argumentTerms(command)].join(' '))}`,
     ...paragraphs(command.description() || command.summary()),
     ...optionItems(command).flatMap(([flags, description]) => item(flags, description)),
   ];

@@ -180,13 +180,17 @@ export function optionItems({ options }: Command): OptionItem[] {
   return visible.map((option) => [option.flags, help.optionDescription(option)]);
 }
 
-function commandSection({ path, command }: Leaf): string {
-  const args = command.registeredArguments.map((argument) => {
+/** Returns the arguments as a synopsis has them, such as `<file>` and `[versions...]`. */
+export function argumentTerms({ registeredArguments }: Command): string[] {
+  return registeredArguments.map((argument) => {
     const text = `${argument.name()}${argument.variadic ? '...' : ''}`;
-    return argument.required ? ` <${text}>` : ` [${text}]`;
+    return argument.required ? `<${text}>` : `[${text}]`;
   });
+}
+
+function commandSection({ path, command }: Leaf): string {
   const about = sentence(command.summary() || command.description());
-  const heading = `### \`${path}${args.join('')}\`\n\n${about}.`;
+  const heading = `### \`${[path, ...argumentTerms(command)].join(' ')}\`\n\n${about}.`;
   // The options of `serve` are the settings.
   if (path === 'serve') return `${heading} Its options are the [settings](#settings).`;
   const items = optionItems(command);
