@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
 import type { Schema } from '../src/http/schema.ts';
-import { withoutReferences } from './openapi/reference.ts';
+import { withoutReferences } from './openapi/component-schemas.ts';
 
 const SETTINGS = 'client/src/integration-settings.ts';
 const SCHEMAS = 'client/src/schemas.ts';

@@ -3,7 +3,7 @@
 
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
-import { withoutReferences } from '../../scripts/openapi/reference.ts';
+import { withoutReferences } from '../../scripts/openapi/component-schemas.ts';
 import { EXAMPLE_TOKEN as EXAMPLE } from '../../src/http/endpoints/user-group/representation.ts';
 import type { Schema } from '../../src/http/schema.ts';
 import {

@@ -1,4 +1,4 @@
-// Converts JSON Schemas to a form that code generators understand: a nested schema with a title becomes a
+// Converts JSON Schemas to a form that code generators understand, and back: a nested schema with a title becomes a
 // component, which gets a name in the generated code, a value of several types becomes a choice between
 // schemas of one type, and an integer that can exceed 32 bits has a format.
 
@@ -7,6 +7,8 @@ import type { NamedSchema, Schema } from '../../src/http/schema.ts';
 
 type SchemaObject = OpenAPIV3.SchemaObject;
 type Components = Record<string, SchemaObject>;
+
+const REFERENCE = '#/components/schemas/';
 
 /** The type of openapi-types lacks keywords of JSON Schema 2020-12 and has some of OpenAPI 3.0. */
 export function schemaObject(schema: Schema): SchemaObject {
@@ -46,7 +48,16 @@ function reference(schema: Schema, components: Components): Schema {
   if (schema.title === undefined) return withReferences(schema, components);
   const { title, ...named } = schema;
   addComponent({ name: title, schema: named }, components);
-  return { $ref: `#/components/schemas/${title}` };
+  return { $ref: REFERENCE + title };
+}
+
+/** Returns the schema with the schemas that it refers to in their places. */
+export function withoutReferences(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
+  return JSON.parse(JSON.stringify(schema), (_key, value) =>
+    value?.$ref?.startsWith?.(REFERENCE)
+      ? withoutReferences(schemas[value.$ref.slice(REFERENCE.length)]!, schemas)
+      : value,
+  );
 }
 
 /** Keywords that apply only to values of one type. */

@@ -6,9 +6,8 @@ import { chmodSync, copyFileSync, globSync, mkdirSync, readdirSync, statSync } f
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { manPage } from '../man-page.ts';
-import { copyDocumentation } from './documentation.ts';
 import { executableFor } from './executable.ts';
-import { writeTo } from './file.ts';
+import { copyDocumentation, writeTo } from './file.ts';
 import { ARCHITECTURES, type Architecture, architectures, type Builder, type Release } from './release.ts';
 import { run } from './run.ts';
 

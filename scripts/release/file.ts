@@ -1,8 +1,8 @@
 // Writes files of a release, whose bytes depend only on their content and the time of the commit.
 
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { run } from './run.ts';
 
@@ -18,6 +18,16 @@ export function writeTo(path: string, content: string | Buffer): void {
 
 export function writeJson(path: string, content: unknown): void {
   writeTo(path, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/** Files of the npm package that other artefacts have elsewhere. */
+const OTHERS = ['bin', 'dist', 'LICENSE'];
+
+/** Copies the documentation of the npm package, with the files that it describes, into another artefact. */
+export function copyDocumentation(folder: string): void {
+  const { files } = readJson<{ files: string[] }>('package.json');
+  for (const path of globSync(files.filter((each) => !OTHERS.includes(each))))
+    cpSync(path, join(folder, path), { recursive: true });
 }
 
 export function sha256(content: Buffer): string {
