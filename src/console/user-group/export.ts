@@ -15,7 +15,8 @@ import { type Page, type PageCall, READERS } from '../page.ts';
 import { digestOfSession } from '../session/session.ts';
 import { listConditions, propertyColumns, readSearch } from './search-form.ts';
 
-export const EXPORT_PATH = '/console/user-groups/-/export';
+const path = '/user-groups/-/export';
+export const EXPORT_PATH = `/console${path}`;
 
 const PAGE = 200;
 /** Concurrent exports of a workspace per thread: each keeps a page in memory while it is not read. */
@@ -37,7 +38,7 @@ const running = new Map<number, number>();
 /** Exports the list whose conditions are in the URL. */
 export const exportList: Page = {
   method: 'GET',
-  path: '/user-groups/-/export',
+  path,
   permissions: READERS,
   purpose: 'export user groups',
   access: 'list',

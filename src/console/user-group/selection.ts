@@ -18,8 +18,8 @@ import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { statusBadge } from './group.ts';
 import { LIST_PATH } from './search-form.ts';
 
-export const SELECTION_PATH = '/console/user-groups/-/selection';
-const APPLY_PATH = `${SELECTION_PATH}/apply`;
+const path = '/user-groups/-/selection';
+export const SELECTION_PATH = `/console${path}`;
 /** Maximum number of concurrent changes. */
 const CONCURRENCY = 10;
 
@@ -57,7 +57,7 @@ const shared = {
 
 export const reviewSelection: Page = {
   ...shared,
-  path: '/user-groups/-/selection',
+  path,
   access: 'read',
   handle: async (call) => {
     if (call.form.has('id')) return reviewView(call);
@@ -72,7 +72,7 @@ async function reviewView(call: PageCall, problem?: Problem): Promise<View> {
   const keys = idsIn(call.form).map((id) => store.userGroupKey(call.caller, id));
   const groups = await Promise.all(keys.map((key) => store.read({ kind: 'findUserGroup', key })));
   const found = groups.filter((group) => group !== null);
-  return formView(call, at(APPLY_PATH, call), {
+  return formView(call, at(`${SELECTION_PATH}/apply`, call), {
     title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
     text: html`${problemSummary(problem)}<p>${effect}</p>
 ${groupTable(found)}
@@ -87,7 +87,7 @@ ${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version',
 
 export const applyToSelection: Page = {
   ...shared,
-  path: '/user-groups/-/selection/apply',
+  path: `${path}/apply`,
   handle: async (call) => {
     const { context, caller, form } = call;
     const action = actionIn(form);
