@@ -2,149 +2,46 @@
 // layer whose prefix matches its path; it may import files of its own layer and of the listed layers.
 
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 
-const layers: [prefix: string, mayImport: string[]][] = [
-  ['src/problem.ts', []],
-  ['src/system/', []],
-  ['src/version.ts', ['src/system/']],
-  ['src/domain/', ['src/problem.ts']],
-  ['src/scheduling/', []],
-  ['src/store/sqlite/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
-  ['src/store/postgres/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
-  ['src/store/', ['src/scheduling/', 'src/domain/', 'src/system/']],
-  ['src/operations/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/problem.ts', 'src/system/']],
-  ['src/webhooks/', ['src/operations/', 'src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
-  ['src/config.ts', ['src/domain/', 'src/system/']],
-  ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
-  [
-    'src/http/',
-    [
-      'src/operations/',
-      'src/store/',
-      'src/scheduling/',
-      'src/domain/',
-      'src/config.ts',
-      'src/problem.ts',
-      'src/system/',
-      'src/version.ts',
-    ],
-  ],
-  ['src/demo/', ['src/config.ts', 'src/operations/', 'src/domain/', 'src/problem.ts', 'src/system/']],
-  [
-    'src/console/',
-    [
-      'src/demo/',
-      'src/http/',
-      'src/operations/',
-      'src/store/',
-      'src/scheduling/',
-      'src/domain/',
-      'src/problem.ts',
-      'src/system/',
-    ],
-  ],
-  [
-    'src/metrics/',
-    [
-      'src/http/',
-      'src/webhooks/',
-      'src/operations/',
-      'src/store/',
-      'src/database.ts',
-      'src/domain/',
-      'src/problem.ts',
-    ],
-  ],
+/** Layers, and what they may import besides their own files. Paths are relative to src. */
+const LAYERS: Readonly<Record<string, string>> = {
+  'problem.ts': '',
+  'system/': '',
+  'version.ts': 'system/',
+  'domain/': 'problem.ts',
+  'scheduling/': '',
+  'store/sqlite/': 'store/ scheduling/ domain/ system/',
+  'store/postgres/': 'store/ scheduling/ domain/ system/',
+  'store/': 'scheduling/ domain/ system/',
+  'operations/': 'store/ scheduling/ domain/ problem.ts system/',
+  'webhooks/': 'operations/ store/ scheduling/ domain/ system/',
+  'config.ts': 'domain/ system/',
+  'log.ts': 'config.ts domain/ version.ts',
+  'http/': 'operations/ store/ scheduling/ domain/ config.ts problem.ts system/',
+  'demo/': 'operations/ domain/ config.ts problem.ts system/',
+  'console/': 'demo/ http/ operations/ store/ scheduling/ domain/ problem.ts system/',
+  'metrics/': 'http/ webhooks/ operations/ database.ts store/ domain/ problem.ts',
   // Only this file knows the adapters.
-  [
-    'src/database.ts',
-    ['src/store/sqlite/', 'src/store/postgres/', 'src/store/', 'src/config.ts', 'src/domain/'],
-  ],
-  ['src/key-ring-source.ts', ['src/config.ts', 'src/store/', 'src/domain/', 'src/system/']],
-  ['src/database-outage.ts', ['src/store/']],
-  ['src/migration-log.ts', ['src/store/']],
-  ['src/reduced-event-log.ts', ['src/domain/']],
-  [
-    'src/serving.ts',
-    [
-      'src/console/',
-      'src/demo/',
-      'src/http/',
-      'src/metrics/',
-      'src/operations/',
-      'src/database.ts',
-      'src/store/',
-      'src/scheduling/',
-      'src/config.ts',
-      'src/domain/',
-      'src/problem.ts',
-    ],
-  ],
-  [
-    'src/threads/',
-    [
-      'src/serving.ts',
-      'src/metrics/',
-      'src/webhooks/',
-      'src/operations/',
-      'src/scheduling/',
-      'src/database.ts',
-      'src/store/',
-      'src/log.ts',
-      'src/config.ts',
-      'src/domain/',
-      'src/problem.ts',
-      'src/system/',
-    ],
-  ],
-  [
-    'src/app.ts',
-    [
-      'src/threads/',
-      'src/serving.ts',
-      'src/http/',
-      'src/metrics/',
-      'src/webhooks/',
-      'src/operations/',
-      'src/database.ts',
-      'src/database-outage.ts',
-      'src/migration-log.ts',
-      'src/reduced-event-log.ts',
-      'src/key-ring-source.ts',
-      'src/log.ts',
-      'src/store/',
-      'src/scheduling/',
-      'src/config.ts',
-      'src/domain/',
-      'src/system/',
-      'src/version.ts',
-    ],
-  ],
-  [
-    'src/commands/',
-    [
-      'src/app.ts',
-      'src/threads/',
-      'src/demo/',
-      'src/database.ts',
-      'src/key-ring-source.ts',
-      'src/log.ts',
-      'src/operations/',
-      'src/store/',
-      'src/config.ts',
-      'src/domain/',
-      'src/problem.ts',
-      'src/system/',
-    ],
-  ],
-  ['src/main.ts', ['src/commands/', 'src/config.ts', 'src/domain/', 'src/version.ts']],
-  [
-    'src/executable.ts',
-    ['bin/signals.js', 'src/main.ts', 'src/threads/', 'src/operations/', 'src/store/sqlite/', 'src/system/'],
-  ],
-  ['bin/signals.js', []],
-];
+  'database.ts': 'store/sqlite/ store/postgres/ store/ config.ts domain/',
+  'key-ring-source.ts': 'config.ts store/ domain/ system/',
+  'database-outage.ts': 'store/',
+  'migration-log.ts': 'store/',
+  'reduced-event-log.ts': 'domain/',
+  'serving.ts':
+    'console/ demo/ http/ metrics/ operations/ database.ts store/ scheduling/ config.ts domain/ problem.ts',
+  'threads/':
+    'serving.ts metrics/ webhooks/ operations/ database.ts store/ scheduling/ log.ts config.ts domain/ system/',
+  'app.ts':
+    'threads/ serving.ts http/ metrics/ webhooks/ operations/ database.ts database-outage.ts migration-log.ts ' +
+    'reduced-event-log.ts key-ring-source.ts store/ scheduling/ log.ts config.ts domain/ system/ version.ts',
+  'commands/':
+    'app.ts threads/ demo/ operations/ database.ts key-ring-source.ts store/ log.ts config.ts domain/ ' +
+    'problem.ts system/',
+  'main.ts': 'commands/ config.ts domain/ version.ts',
+  'executable.ts': '../bin/signals.js main.ts threads/ operations/ store/sqlite/ system/',
+  '../bin/signals.js': '',
+};
 
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 
@@ -159,17 +56,17 @@ function importsOf(file: string): string[] {
   return [...source.matchAll(IMPORT)].map(([, path]) => normalize(join(dirname(file), path!)));
 }
 
-function layerOf(file: string): (typeof layers)[number] | undefined {
-  return layers.find(([prefix]) => file.startsWith(prefix));
+function layerOf(file: string): string | undefined {
+  return Object.keys(LAYERS).find((layer) => relative('src', file).startsWith(layer));
 }
 
 function findForbidden(graph: ReadonlyMap<string, string[]>): string[] {
   return [...graph].flatMap(([file, imports]) => {
     const layer = layerOf(file);
     if (layer === undefined) return [`${file} belongs to no layer`];
-    const allowed = [layer[0], ...layer[1]];
+    const allowed: (string | undefined)[] = [layer, ...LAYERS[layer]!.split(' ')];
     return imports
-      .filter((imported) => !allowed.includes(layerOf(imported)?.[0] ?? ''))
+      .filter((imported) => !allowed.includes(layerOf(imported)))
       .map((imported) => `${file} must not import ${imported}`);
   });
 }
