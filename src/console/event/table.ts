@@ -1,7 +1,7 @@
 // Events as rows of a table.
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
-import type { Actor, EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
+import type { Actor, EventType, StoredEvent } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
 import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
@@ -20,9 +20,9 @@ import {
   table,
   time,
 } from '../markup/html.ts';
-import { ADMINS, type PageCall, WRITERS } from '../page.ts';
+import { type PageCall, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
-import { eventsBy } from './paths.ts';
+import { eventsBy, pathOfTarget } from './paths.ts';
 
 const VIA = {
   api: 'API',
@@ -93,32 +93,6 @@ function about(caller: Caller, { type, target }: StoredEvent): Html {
   if (target.type === 'user_group' && isGone)
     return idCell(pathTo('user-groups', target.id, 'events'), target.id);
   return idCell(isGone ? null : path, target.id);
-}
-
-/** Returns null unless there is a page that this person may see. */
-export function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null {
-  const forAdmin = (path: string) => (isPermitted(caller, ADMINS) ? path : null);
-  switch (type) {
-    case 'user_group':
-      return pathTo('user-groups', id);
-    case 'schema':
-      return pathTo('catalogue', 'schemas', id);
-    case 'data_source':
-      return pathTo('catalogue', 'data-sources', id);
-    case 'integration':
-      return forAdmin(pathTo('integrations', id));
-    case 'webhook_endpoint':
-      return forAdmin(pathTo('webhooks', id));
-    case 'api_token':
-      return forAdmin(pathTo('api-tokens', id));
-    case 'mapping_policy':
-    case 'property_schema':
-      return pathTo('catalogue');
-    case 'key_set':
-      return forAdmin(pathTo('integrations', '-', 'signing-keys'));
-    default:
-      return type satisfies never;
-  }
 }
 
 function who(actor: Actor): Insertion {

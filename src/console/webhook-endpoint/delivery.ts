@@ -3,7 +3,7 @@
 import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { pathOfTarget } from '../event/table.ts';
+import { pathOfTarget } from '../event/paths.ts';
 import { actionForm, submit, wordsOf } from '../form/fields.ts';
 import {
   absent,
