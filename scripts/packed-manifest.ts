@@ -9,7 +9,7 @@ import { refuseStale } from './release/dependency.ts';
 
 const MANIFEST = 'package.json';
 /** Required version, also stated in bin/user-group-service.js, which an old Node must be able to run. */
-const COMPLETION = { engines: { node: '>=24.17' }, bundleDependencies: true };
+const ENGINES = { node: '>=24.17' };
 
 const [step] = process.argv.slice(2);
 if (step === 'complete') {
@@ -22,5 +22,7 @@ const {
   bundleDependencies: _bundled,
   ...manifest
 } = JSON.parse(readFileSync(MANIFEST, 'utf8'));
-const packed = step === 'complete' ? { ...manifest, ...COMPLETION } : manifest;
+// Yarn 1 cannot install a package with `true` in place of the names.
+const completion = { engines: ENGINES, bundleDependencies: Object.keys(manifest.dependencies) };
+const packed = step === 'complete' ? { ...manifest, ...completion } : manifest;
 writeFileSync(MANIFEST, `${JSON.stringify(packed, null, 2)}\n`);

@@ -88,6 +88,13 @@ describe('The package', () => {
     }
   });
 
+  it('lists its dependencies as bundled by their names, because Yarn 1 fails without', () => {
+    const { bundleDependencies, dependencies } = JSON.parse(
+      readFileSync(folder.join(INSTALLED, 'package.json'), 'utf8'),
+    );
+    assert.deepEqual(bundleDependencies, Object.keys(dependencies));
+  });
+
   it('has its manual page where man finds it', () => {
     const page = readFileSync(folder.join('clone/global/share/man/man1/user-group-service.1'), 'utf8');
     assert.match(page, /^\.TH USER-GROUP-SERVICE 1/im);
