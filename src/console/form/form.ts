@@ -116,7 +116,8 @@ export async function readForm<Body>(
   const body = formBody(`{${texts.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`);
   await cpu.turn(body.length, GRACE_MS);
   if (invalid.length > 0) {
-    const isAnother = ({ pointer }: Violation) => invalid.every(({ name }) => pointer !== `/${name}`);
+    const isAnother = ({ pointer }: Violation) =>
+      invalid.every(({ name }) => !`${pointer}/`.startsWith(`/${name}/`));
     refuseFields([
       ...invalid.flatMap(({ errors }) => errors),
       ...(await findViolations(async () => type.read(body))).filter(isAnother),

@@ -183,7 +183,7 @@ function needsSecret(type: IntegrationType, settings: string): boolean {
 
 /** Never repeats what was typed, not even after an error. */
 function secretField(problem: Problem | undefined, document: Document | null): Html {
-  const again = problem === undefined ? '' : ' Type it again.';
+  const again = problem === undefined ? '' : ' Type it again if you have typed one.';
   const { minLength, maxLength } = secretSchema;
   const kept = document?.secret == null ? '' : ' Leave it empty to keep the stored one.';
   return textField({
