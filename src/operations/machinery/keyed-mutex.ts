@@ -35,7 +35,7 @@ export class KeyedMutex {
     const late = (): Error =>
       lock.done > doneBefore
         ? new WaitedTooLong('waited too long for other changes')
-        : new StartedTooLate('timed out waiting for another change');
+        : new StartedTooLate('timed out in the queue for the database');
     // Not in `finally`: this call may time out while earlier ones still hold the lock.
     void tail.then(() => {
       if (lock.tail === tail) this.#locks.delete(key);
