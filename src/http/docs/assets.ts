@@ -27,7 +27,8 @@ function readSwaggerUi(name: string): Buffer {
   if (hasProgramFile(copy)) return readProgramFile(copy);
   try {
     return readDependencyFile(`swagger-ui-dist/${name}`);
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     const detail = 'The pages of a clone need its development dependencies: run "npm ci" without --omit=dev.';
     throw new Problem('not_found', detail);
   }

@@ -3,7 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +75,17 @@ describe('The package', () => {
     await assertServes(folder);
     assertContents(folder);
     assertLinksResolve(folder.join(INSTALLED));
+  });
+
+  it('shows its pages after another version was installed over the running one', async () => {
+    await using service = await serve(folder, { command: folder.join(COMMAND) });
+    // The files of another version have other names.
+    const code = folder.join(INSTALLED, 'dist/chunks');
+    renameSync(code, `${code}-renamed`);
+    await assertShowsDocs(service.url);
+    for (const path of ['/errors', '/console/sign-in'])
+      assert.equal((await fetch(service.url + path)).status, 200, path);
+    renameSync(`${code}-renamed`, code);
   });
 
   it('can be run by every user, even if root has a strict umask', () => {

@@ -2,7 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import { readProgramFile } from '../../../system/program-file.ts';
-import type { DocsAssets } from '../../docs/assets.ts';
+import { type DocsAssets, loadAssets } from '../../docs/assets.ts';
+import { errorsMain } from '../../docs/errors.ts';
 import { docsHeaders, page } from '../../docs/page.ts';
 import { lazy } from '../../lazy.ts';
 import { addAssets, type PageLimitOptions, type PublicEndpoint } from '../../public-endpoint.ts';
@@ -16,7 +17,7 @@ const pageResponse = {
   headers: ['Vary', 'Content-Security-Policy', 'X-Content-Type-Options', 'Referrer-Policy'],
 } as const;
 
-const assets = lazy(async () => (await import('../../docs/assets.ts')).loadAssets());
+const assets = lazy(loadAssets);
 
 export const openApiDocument: PublicEndpoint = {
   operationId: 'readOpenApi',
@@ -83,7 +84,6 @@ async function docsPage(): Promise<string> {
 }
 
 async function errorsPage(): Promise<string> {
-  const { errorsMain } = await import('../../docs/errors.ts');
   return page('Errors', stylesheet(await assets(), 'page.css'), errorsMain()).markup;
 }
 
