@@ -359,7 +359,6 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       }
       characters += added;
       taken.push(entry);
-      this.#turns.serve(entry.start);
     }
     const rest = this.#queue.slice(taken.length + skipped.length);
     this.#queue = skipped.concat(rest);
@@ -432,6 +431,8 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     isPartial = false,
   ): void {
     this.#inFlight--;
+    // Not earlier: items of others that arrive meanwhile go before those that have to join another batch.
+    for (const { start } of batch) this.#turns.serve(start);
     for (const name of changed) this.#changing.delete(name);
     this.#isCut = isCut;
     const durationMs = performance.now() - startedAt;

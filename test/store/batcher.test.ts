@@ -133,7 +133,7 @@ describe('A batch', () => {
     await Promise.all([...first, ...many, submit(2, 200), submit(2, 201)]);
     assert.deepEqual(batches.slice(0, 2), [
       [0, 1, 2, 3],
-      [200, 100, 201, 101],
+      [200, 201, 100, 101],
     ]);
   });
 
@@ -198,6 +198,19 @@ describe('A batch', () => {
       batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
     await Promise.all([...[100, 101, 102, 103].map((value) => submit(1, value)), submit(2, 200)]);
     assert.deepEqual(batches, [[100, 101], [200, 102], [103]]);
+  });
+
+  it('that ends early leaves its other items behind those of a tenant that came meanwhile', async () => {
+    const { batches, run } = recorder();
+    const ofAnother: Promise<number>[] = [];
+    const batcher: Batcher<Item, number> = new Batcher((batch: Item[]) => {
+      if (ofAnother.length === 0) ofAnother.push(submit(2, 200));
+      return run(batch.slice(0, 1));
+    }, LIMITS);
+    const submit = (tenant: number, value: number) =>
+      batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
+    await Promise.all([100, 101, 102].map((value) => submit(1, value)));
+    assert.deepEqual(batches.flat(), [100, 200, 101, 102]);
   });
 
   it('has the items of tenants in turn if it may have only one kind of them', async () => {

@@ -280,7 +280,7 @@ describeOnEachDatabase('The batching store', (kind) => {
     const document = { body: 'x'.repeat(200_000) };
     const change = { before: document, after: document, event: undefined };
     const commands = [
-      { kind: 'putDocument', ...document },
+      { kind: 'putDocument', ...document, limit: { documents: 1 } },
       { kind: 'changeConfig', changes: [change] },
       { kind: 'renameUserGroup', config: { changes: [change] } },
       { kind: 'renameUserGroup', config: { changes: [] } },
@@ -298,10 +298,11 @@ describeOnEachDatabase('The batching store', (kind) => {
     const executesSingly = (kind: CommandKind) => kind === 'putDocument';
     const slow = { ...opened.store, write, executesSingly } as unknown as Store;
     const store = BatchingStore.create(slow, { read: LIMITS, write: LIMITS });
+    const limit = { documents: 1 };
     const put = (tenant: number) =>
       store
         .forTenant(tenant)
-        .write({ kind: 'putDocument', key: tenant } as unknown as Command<'putDocument'>);
+        .write({ kind: 'putDocument', key: tenant, limit } as unknown as Command<'putDocument'>);
     await Promise.all([...Array.from({ length: 40 }, () => put(1)), put(2)]);
     const sizes = batches.map(({ length }) => length);
     assert.deepEqual(sizes, [16, 16, 9]);
