@@ -1,5 +1,6 @@
 // The store as operations use it: one query or command at a time, batched behind the scenes.
 
+import { UNLIMITED } from '../domain/document.ts';
 import { isSameTenant, type Tenant } from '../domain/tenant.ts';
 import { isSameAddress } from '../domain/token.ts';
 import {
@@ -95,8 +96,13 @@ function countCharacters(command: Command): number {
   const inValues = 'properties' in command ? valuesLength(command) : 0;
   const inBody = 'body' in command ? command.body.length : 0;
   const inConfig = 'config' in command ? countInChanges(command.config.changes) : 0;
-  const inTotal = command.kind === 'putDocument' ? command.limit.documents * ADDED_UP_CHARACTERS : 0;
+  const inTotal = command.kind === 'putDocument' ? countAddedUp(command) : 0;
   return inValues + inBody + inConfig + inTotal + ('event' in command ? countInDeliveries(command) : 0);
+}
+
+/** A document without a limit, such as a key set, is one of few. */
+function countAddedUp({ limit: { documents } }: Command<'putDocument'>): number {
+  return documents === UNLIMITED.documents ? 0 : documents * ADDED_UP_CHARACTERS;
 }
 
 function countInChanges(changes: readonly DocumentChange[]): number {

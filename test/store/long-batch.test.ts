@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { dataSourceDefinition } from '../../src/domain/catalogue/catalogue.ts';
+import { type DocumentKey, type DocumentTotal, SINGLETON_ID, UNLIMITED } from '../../src/domain/document.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
@@ -15,6 +16,8 @@ import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 const GROUPS = 64;
 const ROUNDS = 3;
 const COMMANDS = 64;
+/** More than the batches in flight have. */
+const MANY_COMMANDS = 2_000;
 const ROWS = 500;
 
 describe('A change of another workspace waits for a part', () => {
@@ -36,6 +39,10 @@ describe('A change of another workspace waits for a part', () => {
     return before;
   }
 
+  function putOf(key: DocumentKey, limit: DocumentTotal): Command {
+    return { kind: 'putDocument', key, body: '{}' as JsonText, limit, now: 1, event: undefined };
+  }
+
   it('of many commands that each change many rows', async () => {
     await runSql(
       service.database,
@@ -52,18 +59,21 @@ describe('A change of another workspace waits for a part', () => {
   });
 
   it('of many data sources, each added up with all others of its workspace', async () => {
-    const put = {
-      kind: 'putDocument',
-      body: '{}' as JsonText,
-      limit: dataSourceDefinition.limit,
-      now: 1,
-      event: undefined,
-    } as const;
+    const { limit } = dataSourceDefinition;
     const key = { workspaceId: 1, environment: 'Customer', kind: 'data_source' } as const;
     const done = await countDone(
-      Array.from({ length: COMMANDS }, (_, index) => ({ ...put, key: { ...key, id: `source-${index}` } })),
+      Array.from({ length: COMMANDS }, (_, index) => putOf({ ...key, id: `source-${index}` }, limit)),
     );
     assert.ok(done < COMMANDS / 2, `${done}`);
+  });
+
+  it('of many commands, also if it follows a new key set, whose kind has no limit', async () => {
+    const key = { workspaceId: 2, environment: 'Customer', kind: 'key_set', id: SINGLETON_ID } as const;
+    const creating = service.app.context.store.forTenant(2).write(putOf(key, UNLIMITED));
+    const pings = Array.from({ length: MANY_COMMANDS }, () => ({ kind: 'pingWrite' }) as const);
+    const done = await countDone(pings);
+    await creating;
+    assert.ok(done < MANY_COMMANDS / 2, `${done}`);
   });
 
   it('of many small changes of large groups', async () => {
