@@ -100,6 +100,8 @@ const MIN_TIMER_MS = 1;
 const SWEEP_INTERVAL_MS = 100;
 /** Average duration of a batch below which a request, which may wait ten times as long, waits for many others. */
 const FAST_RUN_MS = 150;
+/** Time without an answer after which the database is not fast, whatever the average: it may hang. */
+const MAX_SILENCE_MS = 300;
 /** Weight of the newest batch in the average. */
 const NEWEST_WEIGHT = 1 / 4;
 /**
@@ -320,15 +322,16 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     const now = performance.now();
     return entries.filter(({ startBy, submittedAt, reject }) => {
       if (startBy >= now) return true;
-      const isOverloaded = this.#answeredAt >= submittedAt && this.#isFast;
+      const isOverloaded = this.#answeredAt >= submittedAt && this.#isFast(now);
       reject(isOverloaded ? new WaitedTooLong('waited too long for other requests') : timedOutInQueue());
       return false;
     });
   }
 
   /** Whether an item that waits too long waits for others, and not for a slow database. */
-  get #isFast(): boolean {
-    return this.#options.cooldown !== undefined || this.#averageRunMs < FAST_RUN_MS;
+  #isFast(now: number): boolean {
+    if (this.#options.cooldown !== undefined) return true;
+    return this.#averageRunMs < FAST_RUN_MS && now - this.#answeredAt < MAX_SILENCE_MS;
   }
 
   /** Takes the next items that may run, tenants in turn; with `isOfOneKind`, all of the first one's kind. */

@@ -281,6 +281,20 @@ describe('A batch', () => {
     assert.ok(!((await lateAfter(SLOW_MS)) instanceof WaitedTooLong));
   });
 
+  it('that waits too long for a database that answered others before it hung fails as one that waits for it', async () => {
+    const { run, end } = heldRecorder();
+    const batcher = new Batcher(run, { ...LIMITS, maxBatch: 1 });
+    const submit = (startBy: number) => batcher.submit({ kind: 'item', value: 0 }, { startBy });
+    const [answered, hanging] = [submit(NEVER.startBy), submit(NEVER.startBy)];
+    const late = submit(performance.now() + 600);
+    await nextTurn();
+    end();
+    await answered;
+    await assert.rejects(late, (error) => !(error instanceof WaitedTooLong));
+    end();
+    await hanging;
+  });
+
   it('has all items of its kind although a large one of another kind waits', async () => {
     const { batches, run } = recorder<string>();
     const countCharacters = ({ kind }: { kind: string }) => (kind === 'large' ? 10_000_000 : 0);
