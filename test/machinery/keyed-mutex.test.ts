@@ -34,17 +34,21 @@ describe('A keyed mutex', () => {
     assert.deepEqual(order, ['other', 'first', 'third']);
   });
 
-  it('fails otherwise if calls with its key have succeeded while one waited', async () => {
-    const store = BatchingStore.create(opened.store, { read: LIMITS, write: LIMITS });
-    const mutex = new KeyedMutex();
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const first = mutex.runExclusive('group', store, nextTurn);
-    const second = mutex.runExclusive('group', store, () => released);
-    const late = () => mutex.runExclusive('group', store.until(performance.now() + 300), nextTurn);
-    const [third, fourth] = [late(), first.then(late)];
-    await assert.rejects(third, WaitedTooLong);
-    await assert.rejects(fourth, (error) => !(error instanceof WaitedTooLong));
-    release();
-    await second;
-  });
+  for (const [answer, end] of [
+    ['have succeeded', () => {}],
+    ['were refused', () => assert.fail('refused')],
+  ] as const)
+    it(`fails otherwise if calls with its key ${answer} while one waited`, async () => {
+      const store = BatchingStore.create(opened.store, { read: LIMITS, write: LIMITS });
+      const mutex = new KeyedMutex();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const first = mutex.runExclusive('group', store, () => nextTurn().then(end)).catch(() => {});
+      const second = mutex.runExclusive('group', store, () => released);
+      const late = () => mutex.runExclusive('group', store.until(performance.now() + 300), nextTurn);
+      const [third, fourth] = [late(), first.then(late)];
+      await assert.rejects(third, WaitedTooLong);
+      await assert.rejects(fourth, (error) => !(error instanceof WaitedTooLong));
+      release();
+      await second;
+    });
 });

@@ -2,13 +2,13 @@
 // but one would have to be retried, and import lines of one group would lose their order.
 
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { StartedTooLate, WaitedTooLong } from '../../store/port.ts';
+import { StartedTooLate, StoreUnavailable, WaitedTooLong } from '../../store/port.ts';
 
 interface Lock {
   /** Settles when the last waiter has finished. */
   tail: Promise<void>;
-  /** Number of calls that have succeeded. */
-  done: number;
+  /** Number of calls that have succeeded, or were refused for another reason than the database. */
+  answered: number;
 }
 
 export class KeyedMutex {
@@ -17,7 +17,7 @@ export class KeyedMutex {
 
   /**
    * Runs `work` after all earlier calls with the same key. Throws if the deadline of `store` passes while waiting:
-   * `WaitedTooLong` if earlier calls have succeeded meanwhile, otherwise `StartedTooLate`.
+   * `WaitedTooLong` if earlier calls were answered meanwhile, otherwise `StartedTooLate`.
    */
   async runExclusive<Result>(
     key: string,
@@ -28,24 +28,27 @@ export class KeyedMutex {
     const waited = previous?.tail;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const tail = waited === undefined ? released : waited.then(() => released);
-    const lock = previous ?? { tail, done: 0 };
+    const lock = previous ?? { tail, answered: 0 };
     lock.tail = tail;
     this.#locks.set(key, lock);
-    const doneBefore = lock.done;
+    const before = lock.answered;
     const late = (): Error =>
-      lock.done > doneBefore
+      lock.answered > before
         ? new WaitedTooLong('waited too long for other changes')
         : new StartedTooLate('timed out in the queue for the database');
     // Not in `finally`: this call may time out while earlier ones still hold the lock.
     void tail.then(() => {
       if (lock.tail === tail) this.#locks.delete(key);
     });
+    let isAnswered = true;
     try {
       if (waited !== undefined) await store.inTime(waited, late);
-      const result = await work();
-      lock.done++;
-      return result;
+      return await work();
+    } catch (error) {
+      isAnswered = !(error instanceof StoreUnavailable);
+      throw error;
     } finally {
+      if (isAnswered) lock.answered++;
       release();
     }
   }
