@@ -42,7 +42,10 @@ export interface EventsPage {
 const SCANNED = 1_000;
 /** Maximum number of reads of that size for a page with another filter, until it has an event. */
 const SCANS = 10;
-/** Time after which such a page ends, even if it is empty: reads of other requests may delay each of its own. */
+/**
+ * Time after which such a page ends, even if it is empty, and the search for its beginning: reads of other requests may
+ * delay each of its own.
+ */
 const MAX_SCAN_MS = 500;
 /** Ids contain no control characters, and PostgreSQL refuses a query with NUL. */
 const CONTROL = /\p{Cc}/u;
@@ -77,10 +80,10 @@ export async function listEvents(
     events: page,
     nextCursor: nextCursor(list, position, isEnd, isEnd ? toHour(now) : reachedHour(start, page, now)),
   });
-  let after = start ?? (await endOfPeriod(store, list));
+  const endBy = performance.now() + MAX_SCAN_MS;
+  let after = start ?? (await endOfPeriod(store, list, endBy));
   if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
-  const endBy = performance.now() + MAX_SCAN_MS;
   for (let scans = 1; ; scans++) {
     const { events, last, isEnd, isCut, isAhead } = await readPage(store, {
       tenant,
@@ -121,11 +124,12 @@ function isBeyond({ occurredAt }: StoredEvent, { order, filter }: EventList): bo
 
 /**
  * Returns the position before which the newest-first list of all targets begins, found by bisection: every later event
- * occurred after the filter's period. null: begins at the newest event.
+ * occurred after the filter's period. null: begins at the newest event. After `endBy`, the best position so far is used.
  */
 async function endOfPeriod(
   store: BatchingStore,
   { tenant, order, target, filter: { until } }: EventList,
+  endBy: number,
 ): Promise<ListPosition | null> {
   if (order !== 'newest' || target !== null || until === undefined) return null;
   const one = { tenant, order, type: null, target, limit: 1, scanLimit: 1, maxBytes: 1 };
@@ -136,7 +140,7 @@ async function endOfPeriod(
   const newest = await findLater(null);
   if (newest === undefined) return null;
   let [from, to] = [0, newest.position];
-  while (to - from > SCANNED) {
+  while (to - from > SCANNED && performance.now() < endBy) {
     const middle = from + Math.floor((to - from) / 2);
     const later = await findLater({ position: middle, eventId: '' });
     if (later === undefined) from = middle;
