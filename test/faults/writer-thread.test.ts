@@ -20,7 +20,8 @@ import { TestService } from '../support/service.ts';
 const FILE = 'data/user-groups.db';
 const RESULT_TIMEOUT_MS = 10_000;
 const NO_THREAD = { call: 'clone3,clone', error: 'EAGAIN', when: '1' } as const;
-const WORKSPACES = ['One', 'Two', 'Three'];
+
+let lastId = 0;
 
 describe('The SQLite writer thread', () => {
   const onStore = async (work: (store: Store, folder: Folder) => Promise<void>): Promise<void> => {
@@ -175,8 +176,9 @@ async function threadOf(work: () => Promise<void>): Promise<Worker> {
   return threads[0]!;
 }
 
+/** With an id of its own, as each command of the service has. */
 function ensureWorkspace(name: string): Command {
-  return { kind: 'ensureWorkspace', workspaceId: WORKSPACES.indexOf(name) + 1, name, now: 1 };
+  return { kind: 'ensureWorkspace', workspaceId: ++lastId, name, now: 1 };
 }
 
 async function isCreated(store: Store, name: string): Promise<boolean> {
