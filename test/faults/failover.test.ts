@@ -89,7 +89,8 @@ describe('Hosts of DATABASE_URL that accept connections and never answer', () =>
     const { host } = new URL(database.url);
     const { host: other } = new URL(unresponsive.url);
     const DATABASE_URL = database.url.replace(host, `${other},${other},${host}`);
-    const UGS_POSTGRES_CONNECT_TIMEOUT_MS = '200';
+    // Long enough to connect to the third host on a busy machine.
+    const UGS_POSTGRES_CONNECT_TIMEOUT_MS = '1000';
     using folder = new Folder();
     const env = { DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS };
     const migrated = await run(folder, ['migrate'], { env });
