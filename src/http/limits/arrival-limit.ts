@@ -46,7 +46,7 @@ export interface ArrivalOptions {
 
 export class ArrivalLimit {
   readonly #waiting = new FairQueue<Waiting>();
-  /** By client address: supervisors, verifiers and people who sign in do not wait for a flood from elsewhere. */
+  /** Queues by client address: supervisors, verifiers and people who sign in do not wait for a flood from elsewhere. */
   readonly #byClient = new Map(
     [UNKNOWN_TENANT, HEALTH_CHECKS_TENANT].map((tenant) => [tenant, new FairQueue<Start, string>()]),
   );
