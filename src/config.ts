@@ -616,7 +616,7 @@ function checkReadable(file: string, name: string): void {
   }
 }
 
-/** Refuses timeouts, too, because parameters of the URL override all other options of `pg`. */
+/** Refuses even known timeouts: parameters of the URL override all other options of `pg`. */
 function refuseReplaced(parameters: URLSearchParams): void {
   for (const [name, replacement] of Object.entries(replacements)) {
     if (parameters.has(name)) throw new Error(`must not set ${name}; use ${replacement} instead`);

@@ -214,9 +214,8 @@ function servingPostgresOptions(
 }
 
 /**
- * Opens the database for a command that may run alongside serving processes. Says on standard error that a migration
- * waits for a lock. Throws `StoreUnavailable`,
- * `SchemaTooNew` or `ServerUnfit`.
+ * Opens the database for a command that may run alongside serving processes. Reports on standard error that a migration
+ * waits for a lock. Throws `StoreUnavailable`, `SchemaTooNew` or `ServerUnfit`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
   const appliedMigrations: string[] = [];

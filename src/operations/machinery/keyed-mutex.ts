@@ -1,8 +1,9 @@
 // In-process mutex with one lock per key. Without it, concurrent patches of one group would conflict and all
 // but one would have to be retried, and import lines of one group would lose their order.
 
+import { timedOutInQueue } from '../../store/batcher.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { StartedTooLate, StoreUnavailable, WaitedTooLong } from '../../store/port.ts';
+import { StoreUnavailable, WaitedTooLong } from '../../store/port.ts';
 
 interface Lock {
   /** Settles when the last waiter has finished. */
@@ -33,9 +34,7 @@ export class KeyedMutex {
     this.#locks.set(key, lock);
     const before = lock.answered;
     const late = (): Error =>
-      lock.answered > before
-        ? new WaitedTooLong('waited too long for other changes')
-        : new StartedTooLate('timed out in the queue for the database');
+      lock.answered > before ? new WaitedTooLong('waited too long for other changes') : timedOutInQueue();
     // Not in `finally`: this call may time out while earlier ones still hold the lock.
     void tail.then(() => {
       if (lock.tail === tail) this.#locks.delete(key);
