@@ -34,16 +34,21 @@ interface Tier {
 
 const LONGEST_BEHAVIOUR = [
   'test/http/public-limit.test.ts',
+  'test/webhook-endpoint/delivery.test.ts',
   'test/webhook-endpoint/abnormal-receiver.test.ts',
-  'test/usage/usage.test.ts',
   'test/user-group/list.test.ts',
-  'test/threads/serving-threads.test.ts',
+  'test/usage/usage.test.ts',
+  'test/http/openapi.test.ts',
   'test/event/history.test.ts',
   'test/http/problem.test.ts',
   'test/user-group/precondition.test.ts',
   'test/event/event.test.ts',
   'test/metrics/metrics.test.ts',
-  'test/webhook-endpoint/delivery.test.ts',
+];
+const LONGEST_CONSOLE = [
+  'test/console/user-group-pages.test.ts',
+  'test/console/catalogue-pages.test.ts',
+  'test/console/markup.test.ts',
 ];
 const LONGEST_PROCESSES = [
   'test/process/usage-journal.test.ts',
@@ -80,10 +85,16 @@ const TIERS = {
     sharesProcesses: true,
     longest: LONGEST_BEHAVIOUR,
   },
+  console: {
+    folders: ['test/console/'],
+    concurrency: availableParallelism() + 1,
+    sharesProcesses: true,
+    longest: LONGEST_CONSOLE,
+  },
   // One thread, because starting a second one in each of hundreds of processes would take a fifth of the
   // time.
   processes: {
-    folders: ['test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
+    folders: ['test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/', 'test/threads/'],
     concurrency: availableParallelism() + 2,
     startsBuild: true,
     threads: 1,
@@ -113,16 +124,16 @@ const TIERS = {
 } as const satisfies Record<string, Tier>;
 const NAMED_CONCURRENCY = 2;
 
-/** In-memory file system on Linux, because the tests of behaviour write about a gigabyte. */
+/** In-memory file system on Linux, because the tests of a tier write about a gigabyte. */
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES = 4 * 1024 ** 3;
 
 const program = new Command('npm test --')
   .description(
-    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (runs commands, ' +
-      'kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
+    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; console; processes (runs commands, ' +
+      'kills processes, packs packages, runs other clients, or depends on threads or the internals of PostgreSQL); ' +
       'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, invalid requests, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
-      'the last three, "npm run test:all" all.',
+      'all but the first, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
   .addOption(new Option('--tier <tier>', 'which tests').choices(Object.keys(TIERS)).default('behaviour'))
@@ -137,7 +148,6 @@ const named = program.args.filter((each) => !each.startsWith('-'));
 const missing = named.filter((each) => globSync(each).length === 0);
 if (missing.length > 0) program.error(`error: no such file: ${missing.join(', ')}`);
 const files = named.length > 0 ? named : filesOf(tier).filter(isWanted);
-const isBehaviour = named.length === 0 && tier === 'behaviour';
 if (list) console.log(files.join('\n'));
 else process.exit(await runTests());
 
@@ -175,9 +185,9 @@ function hasRoomInMemory(): boolean {
 async function runTests(): Promise<number> {
   // Every file runs in its own process, and most load the whole service.
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
-  // No test of behaviour simulates a power failure, so its databases need no disk.
-  if (isBehaviour && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
   const { concurrency, sharesProcesses, startsBuild, threads }: Tier = TIERS[tier];
+  // No test that shares a process simulates a power failure, so its databases need no disk.
+  if (named.length === 0 && sharesProcesses && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
   using build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
