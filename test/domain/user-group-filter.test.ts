@@ -50,7 +50,9 @@ describe('a filter of user groups', () => {
     const texts = [
       '\u0301'.repeat(16_000) + '\u0316'.repeat(16_000),
       // Marks of another script than those of accents, which are removed.
-      '\u0591'.repeat(16_000) + '\u05b0'.repeat(16_000),
+      '\u0951'.repeat(16_000) + '\u0952'.repeat(16_000),
+      // Invisible characters, which are removed, between marks.
+      `${'\u0952'.repeat(15)}${'\u0951'.repeat(15)}\u200d`.repeat(1_000),
       // Letters that NFKD converts to combining marks.
       '\uff9e'.repeat(10_000) + `${'\u0338'.repeat(30)}\uff9e`.repeat(550),
     ];
@@ -96,6 +98,22 @@ describe('a filter of user groups', () => {
       ['ｶﾞｽ', 'ガス'],
     ] as const;
     assertFoundByEachOther(pairs);
+  });
+
+  it('finds what a keyboard or a mail changes: invisible characters, quotes, dashes and points of letters', () => {
+    const pairs = [
+      ['cust_0000042', 'cust_\u200b0000\u00ad042'],
+      ['\u05de\u05f4\u05e8', '\u05de"\u05e8'],
+      ['O\'Brien "B"', 'o’brien “b”'],
+      ['order-17', 'order\u201117'],
+      ['North-South', 'north–south'],
+      ['Hearts \u2764\ufe0f', 'hearts \u2764'],
+      ['می\u200cخواهم', 'میخواهم'],
+      ['شَرِكَة مُحَمَّد', 'شركة محمد'],
+      ['שָׁלוֹם', 'שלום'],
+    ] as const;
+    assertFoundByEachOther(pairs);
+    assert.equal(isMatch({ contains: 'कि' }, { name: 'क' }), false);
   });
 
   it('by the value of a property finds a part of a text, a whole number and an element of a list, regardless of case', () => {
