@@ -570,6 +570,8 @@ describeOnEachDatabase('user groups in the console', (database) => {
         assert.match((await find(pasted))!, /is the current one|is valid/, pasted);
     for (const wrap of ['\n  ', '\u200b', '\u00ad'])
       assert.match((await find(`${issued.slice(0, 20)}${wrap}${issued.slice(20)}`))!, /is the current one/);
+    const embedded: string = minted.json.embed_token.token;
+    assert.match((await find(`${embedded.slice(0, 200)}\u200b${embedded.slice(200)}`))!, /is valid/);
     assert.match((await find(`?token=${issued.slice(0, -1)}`))!, /not known here/);
   });
 

@@ -96,6 +96,11 @@ export class Form {
   }
 }
 
+/** Removes what is copied along with a text: white space, and invisible characters that chats add. */
+export function withoutInvisible(text: string): string {
+  return text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+}
+
 const PLUS = 0x2b;
 const SPACE = 0x20;
 

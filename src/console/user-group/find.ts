@@ -24,7 +24,11 @@ export const findByToken = formPages({
   access: 'read',
   act: async (call) => {
     const { context, caller, form } = call;
-    const pasted = form.text('token').trim();
+    // Tokens of other systems, too, have visible characters only.
+    const pasted = form
+      .text('token')
+      .replace(/\p{Cf}/gu, '')
+      .trim();
     for (const text of new Set([pasted, findUserGroupToken(pasted) ?? embedTokenWithin(pasted)])) {
       if (text === undefined) continue;
       const owner = await findTokenOwner(context, caller, text);

@@ -5,6 +5,7 @@ import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
 import { choiceField, filterField, textField } from '../form/fields.ts';
+import { withoutInvisible } from '../form/form.ts';
 import { bdi, type Html, html, isolated, joined, NO_HTML, pathTo } from '../markup/html.ts';
 
 export const LIST_PATH = pathTo('user-groups');
@@ -33,11 +34,6 @@ export function readSearch(query: URLSearchParams): Search {
 function conditionText(typed: string): string {
   const text = [...typed.trim()].slice(0, limits.textCodePoints).join('');
   return withoutInvisible(withoutQuotes(withoutInvisible(text)));
-}
-
-/** Removes what is copied along with a text: white space, and invisible characters that chats add. */
-function withoutInvisible(text: string): string {
-  return text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 }
 
 const JSON_MEMBER = /^"([^"]+)":\s*("[^"]+"|[\w.+-]+),?$/;
