@@ -7,6 +7,7 @@ import { errorOf, openForm, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const LIST = '/console/api-tokens';
@@ -204,12 +205,17 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('rotates exactly once if a form is sent twice at the same time', async () => {
-    const { browser, other } = await newAdmin();
-    const { id } = await other();
-    const path = `${LIST}/${id}/rotate`;
+    const { browser, call } = await newWorkspace(service);
+    const created = await call('POST', '/v1/api-tokens', { name: 'other', permission: 'admin' });
+    const path = `${LIST}/${created.json.api_token.api_token_id}/rotate`;
     const sent = { ...(await openForm(browser, path)), grace_period_seconds: '0' };
-    const responses = await Promise.all([1, 2, 3].map(() => browser.post(path, sent)));
-    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412, 412]);
+    // On a busy machine, one may fail after it has rotated.
+    const responses = await Promise.all([1, 2, 3].map(() => served(() => browser.post(path, sent))));
+    const rotated = responses.filter(({ status }) => status === 200).length;
+    assert.ok(rotated <= 1, `${rotated} rotations`);
+    assert.equal(responses.filter(({ status }) => status === 412).length, 3 - rotated);
+    const { json } = await call('GET', '/v1/events?type=api_token.rotated');
+    assert.equal(json.events.length, 1);
   });
 
   it('stays signed in when it rotates the API token of the session', async () => {

@@ -258,12 +258,15 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
   it('removes the values from the history of the group that has the id, whatever was tried before', async () => {
     await create('e-0');
     await rename('e-0', 'e-1');
-    await duringLock(async () => {
-      const { status } = await service.call('DELETE', '/v1/user-groups/e-1');
-      assert.equal(status, 503);
+    const isRemoved = async () => !(await changed('e-1')).at(-1);
+    await eventually('the removal', async () => {
+      await duringLock(async () => {
+        const { status } = await service.call('DELETE', '/v1/user-groups/e-1');
+        assert.equal(status, 503);
+      });
+      // The removal that was started continues, unless the lock has outlasted it on a busy machine.
+      return eventually('the values', isRemoved, 2_000).catch(() => false);
     });
-    // The removal that was started continues, and removes the values.
-    await eventually('the removal', async () => !(await changed('e-1')).at(-1));
     await rename('e-1', 'e-2');
     await create('e-3');
     await rename('e-3', 'e-1');
