@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { postgres } from '../support/database.ts';
 import { Installation, RECOVERY_LIMIT_MS } from '../support/faults/installation.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
 import { eventually, Folder, Program, run } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -16,9 +17,11 @@ const CONFIG = 78;
 const READ_ONLY = '25006';
 const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
 /** Much shorter than the maximum wait at start, even on a busy machine. */
-const END_LIMIT_MS = 10_000;
-/** Shorter than any timeout at start. */
-const SOON_MS = 1_500;
+const END_LIMIT_MS = 30_000;
+/** Settings with which nothing that waits for a server ends within the limit. */
+const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '120000', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '120000' };
+/** Longer than a server may take to respond by default. */
+const LONG_MS = 3_000;
 /** Delay of each response of a slow database. */
 const SLOW_MS = 300;
 const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"database unavailable"/;
@@ -44,15 +47,21 @@ describe('A service that starts', () => {
   after(() => site[Symbol.asyncDispose]());
 
   for (const [title, fail] of [
-    ['refuses connections', () => site.proxy.refuse()],
-    ['is unresponsive', async () => site.proxy.silence('all')],
-    ['is unresponsive after connecting', async () => site.proxy.silenceAfter('show server_version')],
+    ['refuses connections', (proxy: FaultProxy) => proxy.refuse()],
+    ['is unresponsive', async (proxy: FaultProxy) => proxy.silence('all')],
+    [
+      'is unresponsive after connecting',
+      async (proxy: FaultProxy) => proxy.silenceAfter('show server_version'),
+    ],
   ] as const) {
     describe(`while the database ${title}`, () => {
       it('waits, logs that once, and serves soon after the database is available', async (test) => {
-        await fail();
+        await fail(site.proxy);
+        const bootedAt = performance.now();
         await using program = new Program(site.folder, ['serve'], { env: site.env });
         await program.says(AWAY);
+        // On a busy machine, the rest of the start takes as long as what precedes the first failure.
+        const limitMs = Math.max(RECOVERY_LIMIT_MS, performance.now() - bootedAt);
         await sleep(2_000);
         const startedAt = performance.now();
         site.proxy.heal();
@@ -60,7 +69,7 @@ describe('A service that starts', () => {
         await program.says(/"msg":"database available again"/);
         await program.says(/"msg":"listening"/);
         const tookMs = performance.now() - startedAt;
-        assert.ok(tookMs < RECOVERY_LIMIT_MS);
+        assert.ok(tookMs < limitMs, `${tookMs} ms`);
         test.diagnostic(`listens ${Math.round(tookMs)} ms after the database`);
         assert.equal(program.stdout.match(/"msg":"database unavailable"/g)?.length, 1);
         program.signal('SIGTERM');
@@ -69,7 +78,7 @@ describe('A service that starts', () => {
       });
 
       it('exits with 69 and a one-line error after UGS_DATABASE_WAIT_MS', async () => {
-        await fail();
+        await fail(site.proxy);
         const env = { ...site.env, UGS_DATABASE_WAIT_MS: '1000' };
         const startedAt = performance.now();
         const { code, stderr } = await run(site.folder, ['serve'], { env });
@@ -79,17 +88,20 @@ describe('A service that starts', () => {
       });
 
       it('stops cleanly and immediately on SIGTERM', async () => {
-        await fail();
-        await using program = new Program(site.folder, ['serve'], { env: site.env });
-        await program.says(AWAY);
-        // Sends the signal during the next attempt.
-        await sleep(1_000);
+        await using proxy = await FaultProxy.start(site.database.url);
+        await fail(proxy);
+        const env = { ...site.env, ...PATIENT, DATABASE_URL: proxy.url };
+        await using program = new Program(site.folder, ['serve'], { env });
+        await eventually(
+          'an attempt',
+          () => (proxy.isSilent && proxy.opened > 0) || AWAY.test(program.stdout),
+        );
         await assertCancelled(program);
       });
 
       for (const args of [['migrate'], ['workspace', 'list']]) {
         it(`does not make "${args.join(' ')}" wait, which exits with 69 and a one-line error`, async () => {
-          await fail();
+          await fail(site.proxy);
           const startedAt = performance.now();
           const { code, stdout, stderr } = await run(site.folder, args, { env: site.env });
           assert.deepEqual({ code, stdout }, { code: UNAVAILABLE, stdout: '' });
@@ -128,21 +140,35 @@ describe('A service that starts', () => {
 
   it('stops immediately on SIGTERM while its threads open their first connections', async () => {
     const connecting = site.proxy.once('ping', 'silence');
-    const env = { ...site.env, UGS_THREADS: '2', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000' };
+    const env = { ...site.env, ...PATIENT, UGS_THREADS: '2' };
     await using program = new Program(site.folder, ['serve'], { env });
     await connecting;
     await assertCancelled(program);
   });
 
   it('stops immediately on SIGTERM while one of several hosts does not answer', async () => {
-    site.proxy.silence('all');
-    const { opened } = site.proxy;
-    const { host } = new URL(site.proxy.url);
+    await using proxy = await FaultProxy.start(site.database.url);
+    proxy.silence('all');
+    const { host } = new URL(proxy.url);
     const DATABASE_URL = site.database.url.replace('@', `@${host},`);
-    const env = { ...site.env, DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS: '20000' };
-    await using program = new Program(site.folder, ['serve'], { env });
-    await eventually('a connection', () => site.proxy.opened > opened);
+    await using program = new Program(site.folder, ['serve'], {
+      env: { ...site.env, ...PATIENT, DATABASE_URL },
+    });
+    await eventually('a connection', () => proxy.opened > 0);
     await assertCancelled(program);
+  });
+
+  it('lets a command wait for a slow database as long as UGS_POSTGRES_CONNECT_TIMEOUT_MS', async () => {
+    await using proxy = await FaultProxy.start(site.database.url);
+    const asked = proxy.once('show server_version', 'pass');
+    const env = { ...site.env, ...PATIENT, DATABASE_URL: proxy.url };
+    const running = run(site.folder, ['workspace', 'list'], { env });
+    await asked;
+    proxy.silence('open');
+    await sleep(LONG_MS);
+    proxy.heal();
+    const { code, stderr } = await running;
+    assert.equal(code, 0, stderr);
   });
 
   describe('exits immediately with a one-line error for a permanent failure:', () => {
@@ -223,5 +249,5 @@ async function assertCancelled(program: Program): Promise<void> {
   const { code, stdout, stderr } = await program.exit();
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   assert.match(stdout, /"signal":"SIGTERM","msg":"startup cancelled by a signal"/);
-  assert.ok(performance.now() - startedAt < SOON_MS);
+  assert.ok(performance.now() - startedAt < END_LIMIT_MS);
 }

@@ -53,7 +53,8 @@ export class FaultProxy implements AsyncDisposable {
   decide: Decision = () => 'pass';
   /** Replaces messages of the server. */
   rewrite: (message: Buffer) => Buffer = (message) => message;
-  #isSilent = false;
+  /** Whether all connections are silent. */
+  isSilent = false;
   /** Receives everything that clients send. */
   onClientData: (bytes: Buffer) => void = () => {};
   /** Number of connections opened so far. */
@@ -69,7 +70,7 @@ export class FaultProxy implements AsyncDisposable {
     this.target = target;
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
       this.opened++;
-      const connection = new Connection(this, client, this.#isSilent);
+      const connection = new Connection(this, client, this.isSilent);
       this.#connections.add(connection);
       this.#servers.add(connection.server);
       connection.server.on('close', () => this.#servers.delete(connection.server));
@@ -111,7 +112,7 @@ export class FaultProxy implements AsyncDisposable {
 
   /** Holds all bytes back without an error, on all connections or only on those open now. */
   silence(which: 'all' | 'open'): void {
-    this.#isSilent = which === 'all';
+    this.isSilent = which === 'all';
     for (const connection of this.#connections) connection.silence();
   }
 
@@ -124,7 +125,7 @@ export class FaultProxy implements AsyncDisposable {
    * Ends the silence: forwards the held bytes as a recovered network does, except those of reset connections.
    */
   heal(): void {
-    this.#isSilent = false;
+    this.isSilent = false;
     this.decide = () => 'pass';
     for (const connection of this.#connections) connection.heal();
   }

@@ -11,7 +11,7 @@ import { DEFAULT_STATEMENT_TIMEOUT_MS } from '../client/statement-timeout.ts';
 type RunSql = (sql: string, values?: unknown[]) => Promise<unknown[][]>;
 
 export interface SchemaSession {
-  /** For fast statements, with a timeout that detects an unresponsive server. */
+  /** For fast statements, with a timeout that detects an unresponsive server: at least that of connecting. */
   ask: RunSql;
   /** Without a timeout: it may wait while another process migrates. */
   change: RunSql;
@@ -26,8 +26,8 @@ type Work<Result> = (session: SchemaSession) => Promise<Result>;
  * `TransientError`.
  */
 export function withSchemaSession<Result>(options: PostgresOptions, work: Work<Result>): Promise<Result> {
-  const limits = { statementTimeoutMs: DEFAULT_STATEMENT_TIMEOUT_MS, sessionSettings: false };
-  return withServingSession({ ...options, ...limits }, work);
+  const statementTimeoutMs = Math.max(DEFAULT_STATEMENT_TIMEOUT_MS, options.connectTimeoutMs);
+  return withServingSession({ ...options, statementTimeoutMs, sessionSettings: false }, work);
 }
 
 /** Runs `work` with the settings of a serving process, which a pooler may reject or ignore. Throws `TransientError`. */
