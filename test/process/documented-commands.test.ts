@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { databaseOf, postgres } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { blocksUnder } from '../support/page.ts';
-import { createApiToken, Folder, Program, serve } from '../support/process.ts';
+import { createApiToken, Folder, PATIENT, Program, serve } from '../support/process.ts';
 
 const BACK_UP = 'docs/back-up.md';
 const ADMINISTER = 'docs/administer.md';
@@ -25,7 +25,7 @@ describe('The documented commands', () => {
     mkdirSync(folder.join('bin'));
     symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
     const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
-    env = { PATH: path, TARGET_DATABASE_URL: database.url };
+    env = { ...PATIENT, PATH: path, TARGET_DATABASE_URL: database.url };
     ({ token } = await createApiToken(folder));
   });
 
