@@ -9,7 +9,7 @@ import { Installation } from '../support/faults/installation.ts';
 import { dataRow, parameterStatus } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
-import { eventually, Folder, run, type Service } from '../support/process.ts';
+import { eventually, Folder, run, type Service, served } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 for (const [title, stopPrimary] of [
@@ -89,22 +89,23 @@ describe('Hosts of DATABASE_URL that accept connections and never answer', () =>
     const { host } = new URL(database.url);
     const { host: other } = new URL(unresponsive.url);
     const DATABASE_URL = database.url.replace(host, `${other},${other},${host}`);
-    // Long enough to connect to the third host on a busy machine.
-    const UGS_POSTGRES_CONNECT_TIMEOUT_MS = '1000';
     using folder = new Folder();
-    const env = { DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS };
+    // Long enough to connect to the third host on a busy machine.
+    const env = { DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS: '4000' };
     const migrated = await run(folder, ['migrate'], { env });
     assert.equal(migrated.code, 0, migrated.stderr);
     // One for each time that the host is listed.
     assert.equal(unresponsive.open, 2);
     await using site = await Installation.start({
-      database: { ...database, env: { ...database.env, ...env } },
-      env: { UGS_THREADS: '2', UGS_POSTGRES_CONNECT_TIMEOUT_MS: '2000' },
+      database,
+      env: { ...env, UGS_THREADS: '2' },
       proxied: false,
     });
+    const { opened } = unresponsive;
     // Each on a connection of its own, so that both threads get some.
-    const calls = Array.from({ length: 16 }, (_, index) => site.get(`group-${index}`, 'Group'));
+    const calls = Array.from({ length: 16 }, (_, index) => served(() => site.get(`group-${index}`, 'Group')));
     for (const { status, text } of await Promise.all(calls)) assert.equal(status, 200, text);
+    assert.equal(unresponsive.opened, opened, 'no request has waited for them');
   });
 });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { postgres } from '../support/database.ts';
-import { Installation, RECOVERY_LIMIT_MS, within } from '../support/faults/installation.ts';
+import { Installation, RECOVERY_LIMIT_MS } from '../support/faults/installation.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 
 const DISK_FULL = '53100';
@@ -97,7 +97,7 @@ describe('A read-only host of DATABASE_URL', () => {
     const hosts = { ...database, env: { ...database.env, DATABASE_URL } };
     await using site = await Installation.start({ database: hosts, proxied: false });
     const isCreated = async () => (await site.get('new', 'New')).status === 200;
-    await within(RECOVERY_LIMIT_MS, 'a write to the other host', isCreated);
+    await site.within(RECOVERY_LIMIT_MS, 'a write to the other host', isCreated);
     assert.equal((await site.put('new', 'Other')).status, 200);
     assert.ok(readOnly.opened > 0);
   });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { Installation, RECOVERY_LIMIT_MS, within } from '../support/faults/installation.ts';
+import { Installation, RECOVERY_LIMIT_MS } from '../support/faults/installation.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
 
 const IDS = ['first', 'second'];
@@ -63,13 +63,13 @@ describe('An update sent to a frozen database session', () => {
         return 'pass';
       };
       assert.equal((await site.put('frozen', 'Timed out')).status, 503);
-      await within(RECOVERY_LIMIT_MS, 'an update to be acknowledged', async () => {
+      await site.within(RECOVERY_LIMIT_MS, 'an update to be acknowledged', async () => {
         return (await site.put('frozen', 'Acknowledged')).status === 200;
       });
     } finally {
       for (const pid of sessions) process.kill(pid, 'SIGCONT');
     }
-    await within(RECOVERY_LIMIT_MS, 'the sessions to end', async () => {
+    await site.within(RECOVERY_LIMIT_MS, 'the sessions to end', async () => {
       const open = await sessionsOf(operator);
       return !sessions.some((pid) => open.includes(pid));
     });

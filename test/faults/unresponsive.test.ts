@@ -46,7 +46,7 @@ describe('An unresponsive database', () => {
 
   it('causes a 503 for all of many concurrent calls as soon as for the first', async () => {
     site.proxy.silence('all');
-    const { url } = site.services[0]!;
+    const { url, busyMs } = site.services[0]!;
     const startedAt = performance.now();
     const crowd = Array.from({ length: CROWD }, async () => {
       // Opens a connection for each call. With fetch, sending the calls would take seconds on a busy machine.
@@ -62,12 +62,15 @@ describe('An unresponsive database', () => {
       return { code, at: performance.now() };
     });
     const responses = await Promise.all(crowd);
-    for (const { at } of responses) assert.ok(at - startedAt < RESPONSE_LIMIT_MS);
+    for (const { at } of responses) assert.ok(at - startedAt < RESPONSE_LIMIT_MS + busyMs);
     // Calls beyond the queue limit are rejected earlier.
     const unavailableAt = responses.filter(({ code }) => code === 'database_unavailable').map(({ at }) => at);
     assert.ok(unavailableAt.length > 0);
     const spreadMs = Math.max(...unavailableAt) - Math.min(...unavailableAt);
-    assert.ok(spreadMs < SOON_MS, `the last response arrived ${Math.round(spreadMs)} ms after the first`);
+    assert.ok(
+      spreadMs < SOON_MS + busyMs,
+      `the last response arrived ${Math.round(spreadMs)} ms after the first`,
+    );
   });
 
   it('causes an immediate 503 for calls after the first has failed', async () => {

@@ -8,7 +8,7 @@ import type { TestResponse } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import type { Service } from '../process.ts';
 
-/** Maximum response time during any database fault. */
+/** Maximum response time during any database fault, on a machine that is not busy. */
 export const RESPONSE_LIMIT_MS = 5_000;
 const PAUSE_MS = 20;
 /** Number of concurrent checks, below the admission limit of the service. */
@@ -36,19 +36,20 @@ export async function callOnce(
   refusals: readonly ProblemCode[] = ['database_unavailable'],
 ): Promise<TestResponse> {
   const startedAt = performance.now();
+  const limitMs = RESPONSE_LIMIT_MS + service.busyMs;
   const timer = new AbortController();
-  const timeout = sleep(RESPONSE_LIMIT_MS, null, { signal: timer.signal });
+  const timeout = sleep(limitMs, null, { signal: timer.signal });
   timeout.catch(() => {});
   const response = await Promise.race([service.send({ token, ...call }), timeout]);
   timer.abort();
   const what = `${call.method ?? 'GET'} ${call.path ?? '/api/user'}`;
-  assert.ok(response !== null, `${what} got no response within ${RESPONSE_LIMIT_MS} ms`);
+  assert.ok(response !== null, `${what} got no response within ${limitMs} ms`);
   if (response.status >= 500) {
     assert.ok(refusals.includes(response.json?.code), response.text);
     assertProblem(response, response.json.code);
   }
   const tookMs = Math.round(performance.now() - startedAt);
-  assert.ok(tookMs < RESPONSE_LIMIT_MS, `${what} got a response after ${tookMs} ms`);
+  assert.ok(tookMs < limitMs, `${what} got a response after ${tookMs} ms`);
   return response;
 }
 
