@@ -16,7 +16,8 @@ import { TestService } from '../../support/service.ts';
 import { suiteStack } from '../../support/suite.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
-const LIMIT_MS = 60_000;
+/** Longer than the wait for the scrapes. */
+const LIMIT_MS = 180_000;
 /** At least two scrapes, for a rate. */
 const SCRAPES = 3;
 const METRIC = /\b[a-z]+(?:_[a-z0-9]+){2,}\b/g;
@@ -319,8 +320,12 @@ describeOnEachDatabase('a Prometheus that scrapes the service', (database) => {
   }
 
   it('finds it up', { skip }, async () => {
-    const [up] = await prometheus.query('up');
-    assert.deepEqual([up!.metric.job, up!.value[1]], ['user-group-service', '1']);
+    // On a busy machine, a scrape may time out.
+    const up = await eventually('a scrape', async () => {
+      const [series] = await prometheus.query('up');
+      return series?.value[1] === '1' && series;
+    });
+    assert.equal(up.metric.job, 'user-group-service');
   });
 
   it('accepts every rule, and no alert fires for a healthy service', { skip }, async () => {
@@ -328,10 +333,16 @@ describeOnEachDatabase('a Prometheus that scrapes the service', (database) => {
     assert.equal(evaluated.length, rules.length);
     for (const { name, health, lastError, state } of evaluated) {
       assert.deepEqual([name, health, lastError], [name, 'ok', undefined]);
-      // On a busy machine, the event loop is delayed.
-      const isPossible = name === 'UserGroupServiceEventLoopBlocked' && state === 'pending';
-      assert.ok(isPossible || state === 'inactive', `${name}: ${state}`);
+      assert.notEqual(state, 'firing', name);
     }
+    // On a busy machine, the event loop is delayed, and scrapes time out for a moment.
+    await eventually('inactive alerts', async () => {
+      const found = await prometheus.evaluatedRules();
+      return found.every(
+        ({ name, state }) =>
+          state === 'inactive' || (name === 'UserGroupServiceEventLoopBlocked' && state === 'pending'),
+      );
+    });
   });
 
   for (const [index, { where, expr }] of queries.entries()) {
@@ -340,8 +351,9 @@ describeOnEachDatabase('a Prometheus that scrapes the service', (database) => {
       ([only, metric]) => only !== database.name && names.some((name) => metric.test(name)),
     );
     it(`${isAbsent ? 'accepts' : 'has a result for'} query ${index + 1}, of ${where}`, { skip }, async () => {
-      const result = await prometheus.query(asSent(expr));
-      assert.equal(result.length > 0, !isAbsent, asSent(expr));
+      const result = () => prometheus.query(asSent(expr));
+      if (isAbsent) assert.deepEqual(await result(), []);
+      else await eventually(asSent(expr), async () => (await result()).length > 0);
     });
   }
 });
