@@ -38,7 +38,7 @@ describeOnEachDatabase('config', (kind) => {
   const { folder } = site;
   const targets = new Map<string, { args: string[]; env: Record<string, string> }>();
   before(async () => {
-    targets.set('a database', { args: ['--workspace', 'default'], env: site.database.env });
+    targets.set('a database', { args: ['--workspace', 'default'], ...site.onDatabase });
     targets.set('a running service', {
       args: ['--url', site.service.url],
       env: { UGS_API_TOKEN: site.token },
@@ -169,7 +169,7 @@ describeOnEachDatabase('config', (kind) => {
   it('accepts the file that the documentation shows', async () => {
     const [, text] = /```yaml\n([\s\S]*?)```/.exec(readFileSync('docs/configuration.md', 'utf8'))!;
     const args = ['config', 'plan', write('documented.yaml', text!), '--workspace', 'default'];
-    const plan = await run(folder, args, { env: { ...site.database.env, METABASE_SECRET: SECRET } });
+    const plan = await run(folder, args, { env: { ...site.onDatabase.env, METABASE_SECRET: SECRET } });
     assert.equal(plan.code, 2, plan.stderr);
   });
 

@@ -199,7 +199,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const piped = ['-c', 'exec "$0" "$@" < stdin.ndjson', process.execPath, PROGRAM];
     const start = (maximum: string) =>
       new Program(folder, [...piped, ...args('-', '--update', '--prune', '--max-delete', maximum)], {
-        env: site.database.env,
+        ...site.onDatabase,
         command: 'bash',
       }).exit();
     const refused = await start('0');
@@ -220,7 +220,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       folder,
       [...redirected, ...args('-', '--update', '--prune', '--dry-run')],
       {
-        env: site.database.env,
+        ...site.onDatabase,
         command: 'bash',
       },
     ).exit();
@@ -303,11 +303,11 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       const [more, env] =
         target === 'the service'
           ? [['--url', site.service.url], { UGS_API_TOKEN: site.token }]
-          : [['--workspace', 'default'], site.database.env];
+          : [['--workspace', 'default'], site.onDatabase.env];
       await using program = new Program(folder, [...importArgs, ...more], { env });
       await program.says(/^Plan: /m);
-      const { status } = await call('PUT', '/api/user', { user_group_id: 'g9', name: 'Renewed' });
-      assert.equal(status, 200);
+      const renew = () => call('PUT', '/api/user', { user_group_id: 'g9', name: 'Renewed' });
+      assert.equal((await served(renew)).status, 200);
       const { code, stdout, stderr } = await program.exit();
       await runSql(site.database, `delete from user_groups where provided_id like 'many-%'`);
       assert.equal(code, 0, stderr);
@@ -319,7 +319,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const fifo = folder.join('list');
     execFileSync('mkfifo', [fifo]);
     const importArgs = args(fifo, '--update', '--prune', '--max-delete', '1', '--json');
-    await using program = new Program(folder, importArgs, { env: site.database.env });
+    await using program = new Program(folder, importArgs, site.onDatabase);
     // Waits until the import has opened its end.
     const pipe = await open(fifo, 'w');
     await call('POST', '/v1/user-groups', { user_group_id: 'newer', name: 'N' });
@@ -336,7 +336,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     execFileSync('mkfifo', [fifo]);
     mkdirSync(temporary);
     const piped = ['-c', 'exec "$0" "$@" < fifo', process.execPath, PROGRAM];
-    const env = { ...site.database.env, TMPDIR: temporary };
+    const env = { ...site.onDatabase.env, TMPDIR: temporary };
     await using program = new Program(folder, [...piped, ...args('-', '--update', '--prune')], {
       env,
       command: 'bash',
