@@ -6,7 +6,7 @@ import { Secret } from './domain/secret.ts';
 import type { Tenant } from './domain/tenant.ts';
 import { type BatchingOptions, BatchingStore } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
-import { BLOCKED, type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
+import { BLOCKED, type MigrationObserver, type Migrations, UNOBSERVED, WAITING } from './store/migration.ts';
 import {
   type FileStorage,
   type MigratedStore,
@@ -215,12 +215,13 @@ function servingPostgresOptions(
 
 /**
  * Opens the database for a command that may run alongside serving processes. Reports on standard error that a migration
- * waits for a lock. Throws `StoreUnavailable`, `SchemaTooNew` or `ServerUnfit`.
+ * waits. Throws `StoreUnavailable`, `SchemaTooNew` or `ServerUnfit`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
   const appliedMigrations: string[] = [];
   const { store, migrations } = await openStoreForCommand(config, {
     ...UNOBSERVED,
+    waiting: ({ name }) => console.error(`${name}: ${WAITING}`),
     blocked: ({ name }) => console.error(`${name}: ${BLOCKED}`),
     applied: ({ name }) => void appliedMigrations.push(name),
   });

@@ -2,7 +2,7 @@
 // Migrations that create the schema of a new database are logged at debug.
 
 import type { Level, Logger } from 'pino';
-import { BLOCKED, type Migration, type MigrationObserver } from './store/migration.ts';
+import { BLOCKED, type Migration, type MigrationObserver, WAITING } from './store/migration.ts';
 
 export class MigrationLog implements MigrationObserver {
   readonly #log: Logger;
@@ -15,6 +15,10 @@ export class MigrationLog implements MigrationObserver {
   started(migration: Migration): void {
     if (migration.number === 1) this.#level = 'debug';
     this.#log[this.#level](migrationFields(migration), 'migrating the database');
+  }
+
+  waiting(migration: Migration): void {
+    this.#log.info(migrationFields(migration), WAITING);
   }
 
   blocked(migration: Migration): void {

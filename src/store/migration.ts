@@ -16,12 +16,21 @@ export interface Migration {
 
 export interface MigrationObserver {
   started(migration: Migration): void;
+  /** Another process is applying the migration. */
+  waiting(migration: Migration): void;
   /** Another session holds a lock that the migration needs. Called once for each migration. */
   blocked(migration: Migration): void;
   applied(migration: Migration, tookMs: number): void;
 }
 
-export const UNOBSERVED: MigrationObserver = { started: () => {}, blocked: () => {}, applied: () => {} };
+export const UNOBSERVED: MigrationObserver = {
+  started: () => {},
+  waiting: () => {},
+  blocked: () => {},
+  applied: () => {},
+};
+
+export const WAITING = 'another process is migrating the database; this one waits for it';
 
 export const BLOCKED =
   'another session holds a lock that the migration needs; it is repeated until the lock is free';

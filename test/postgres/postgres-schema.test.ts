@@ -153,6 +153,19 @@ describe('a migration while another session holds a lock', () => {
     });
   }
 
+  it('reports once that it waits for another process, and takes over if that one fails', async () => {
+    using folder = new Folder();
+    await using database = await thaw(frozen, postgres);
+    await using other = await SqlConnection.open(database.url);
+    await other.query("begin; insert into schema_migrations values (6, '0006-usage.sql', 0)");
+    await using program = new Program(folder, ['serve'], { env: database.env });
+    const WAITING = 'another process is migrating the database; this one waits for it';
+    await program.says(new RegExp(WAITING));
+    await other.query('rollback');
+    await program.says(/"migrated the database".*listening/s);
+    assert.equal(program.stdout.split(WAITING).length, 2);
+  });
+
   it('is repeated after a deadlock', async () => {
     await using database = await thaw(frozen, postgres);
     await using request = await SqlConnection.open(database.url);

@@ -25,6 +25,8 @@ const LOCKED = ['55P03', '40P01'];
  * Shorter than their own lock timeout by default, and longer than PostgreSQL takes to cancel autovacuum (one second).
  */
 const LOCK_WAIT_MS = 1_250;
+/** Time after which a process reports that it waits for another one that migrates: longer than a blocked attempt. */
+const REPORT_WAIT_MS = 2_000;
 /** Pause after such a wait, in which requests are served. */
 const LOCK_PAUSE_SECONDS = 3;
 /** Duplicate table, undefined column. */
@@ -150,11 +152,12 @@ async function isApplied(
 ): Promise<boolean> {
   const { number, name, sql } = migration;
   await change(BEGIN_WITHOUT_LIMITS);
+  const report = setTimeout(() => isRepeated || observer.waiting(migration), REPORT_WAIT_MS);
   const inserted = await change(
     `insert into schema_migrations (number, name, applied_at) values ($1, $2, $3)
       on conflict (number) do nothing returning number`,
     [number, name, Date.now()],
-  );
+  ).finally(() => clearTimeout(report));
   const isPending = inserted.length === 1;
   const startedAt = performance.now();
   if (isPending) {
