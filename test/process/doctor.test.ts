@@ -152,6 +152,15 @@ describe('doctor on SQLite', () => {
     await assertFound('failed', 'database', /not a database/, await doctor(broken));
   });
 
+  it('reports a file with a damaged page', async () => {
+    using damaged = new Folder();
+    await importGroup(damaged);
+    const file = readFileSync(damaged.join(DATABASE));
+    file.fill('?', file.length - 4_096);
+    writeFileSync(damaged.join(DATABASE), file);
+    await assertFound('failed', 'database', /is damaged: /, await doctor(damaged));
+  });
+
   it('reports a directory, and does not advise to make it inaccessible', async () => {
     using wrong = new Folder();
     mkdirSync(wrong.join(DATABASE), { recursive: true, mode: 0o755 });

@@ -108,7 +108,7 @@ function noUserGroups(path: string): StoreUnavailable {
 }
 
 async function check(file: string): Promise<void> {
-  const corruption = await findCorruption(file, 'quick_check').catch((error) => {
+  const corruption = await findCorruption(file, 'quick_check(1)').catch((error) => {
     throw asStoreError(error);
   });
   if (corruption !== null)

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 export interface FileToCheck {
   file: string;
   /** `quick_check` does not compare indexes with their tables. */
-  check: 'quick_check' | 'integrity_check(1)';
+  check: 'quick_check(1)' | 'integrity_check(1)';
 }
 
 /** The file is open, then the first corruption; null if there is none. */

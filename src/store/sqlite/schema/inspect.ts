@@ -8,8 +8,9 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import { BUSY_TIMEOUT_MS, withNumberedParameters } from '../file/connection.ts';
 import { refuseForeignLog, refuseHardLink, requireRegularFile } from '../file/file.ts';
-import { guard } from '../file/file-error.ts';
+import { asStoreError, guard } from '../file/file-error.ts';
 import { lockFilePath } from '../file/lock.ts';
+import { findCorruption } from './check.ts';
 import { migrations, refuseOtherApplication } from './migrate.ts';
 
 /** Runs `work` on an existing file. Throws `StoreUnavailable`. */
@@ -41,7 +42,7 @@ export class SqliteInspection extends Inspection {
   }
 
   async findings(): Promise<Finding[]> {
-    return [
+    const findings = [
       ...this.#attempt('database', 'see the reasons under "Log messages" in docs/troubleshoot.md', () => {
         refuseHardLink(this.#path);
         refuseOtherApplication(this.#path, (sql) => this.#rows(sql)[0]!);
@@ -52,6 +53,18 @@ export class SqliteInspection extends Inspection {
         () => this.#checkWritable(),
       ),
     ];
+    return findings.length > 0 ? findings : this.#damage();
+  }
+
+  async #damage(): Promise<Finding[]> {
+    const corruption = await findCorruption(resolve(this.#path), 'quick_check(1)').catch((error) => {
+      throw asStoreError(error, this.#path);
+    });
+    if (corruption === null) return [];
+    const message = `SQLite: the database is damaged: ${corruption}`;
+    const remedy =
+      'stop the service, keep a copy of the files, and restore: see "Restore" in docs/back-up.md';
+    return [{ subject: 'database', isFatal: true, message, remedy }];
   }
 
   #attempt(subject: Finding['subject'], remedy: string, check: () => void): Finding[] {
