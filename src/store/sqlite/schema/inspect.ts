@@ -49,7 +49,7 @@ export class SqliteInspection extends Inspection {
       }),
       ...this.#attempt(
         'privileges',
-        'make the database, the files whose names start with its name, and their directory writable for the user of the service, and stop programs that lock the file',
+        'make the database, the files whose names start with its name, and their directory writable for the user of the service; if it is locked, stop the program that locks it, or check the disk if that is the service',
         () => this.#checkWritable(),
       ),
     ];
