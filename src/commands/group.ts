@@ -25,7 +25,7 @@ import { HistoryErasures } from '../operations/user-group/erase-history.ts';
 import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
 import { findUserGroup } from '../operations/user-group/read.ts';
 import { renameUserGroup } from '../operations/user-group/rename.ts';
-import { rotateTokenById } from '../operations/user-group/rotate-by-id.ts';
+import { rotateTokenById } from '../operations/user-group/rotate.ts';
 import { suggestUserGroup } from '../operations/user-group/suggest.ts';
 import { resumeUserGroup, suspendUserGroup } from '../operations/user-group/suspend.ts';
 import { Problem } from '../problem.ts';

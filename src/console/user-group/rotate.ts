@@ -1,6 +1,6 @@
 import { invalidField } from '../../domain/request-body.ts';
 import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
-import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
+import { rotateTokenById } from '../../operations/user-group/rotate.ts';
 import { choiceField } from '../form/fields.ts';
 import type { Form } from '../form/form.ts';
 import { type Html, html, time } from '../markup/html.ts';

@@ -1,22 +1,49 @@
+// Replaces the token of a group with a compare-and-set on the current token, repeated after a concurrent
+// change.
+
 import type { Caller } from '../../domain/api-token.ts';
-import type { Precondition } from '../../domain/precondition.ts';
+import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { isSameTenant } from '../../domain/tenant.ts';
-import type { PresentedToken } from '../../domain/token.ts';
-import type { Context, OpenUserGroup } from '../context.ts';
-import { tokenNotFound } from '../refusals.ts';
+import {
+  digestToken,
+  mintUserGroupToken,
+  type PresentedToken,
+  type TokenDigest,
+} from '../../domain/token.ts';
+import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { userGroupEvent } from '../event/event.ts';
+import { tokenNotFound, tooBusy, versionMismatch } from '../refusals.ts';
 import { findByToken } from './find-by-token.ts';
-import { replaceToken } from './replace-token.ts';
+import { findUserGroup } from './read.ts';
 
 export interface RotateBody {
   currentToken: PresentedToken;
   gracePeriodSeconds?: number | undefined;
 }
 
+interface TokenReplacement {
+  /**
+   * Reads the group. `isReplaced`: its token was already replaced before this call, which returns the current
+   * one.
+   */
+  find: () => Promise<{ userGroup: UserGroup; isReplaced: boolean }>;
+  /** Uses the default of the service if undefined. */
+  gracePeriodSeconds: number | undefined;
+  precondition: Precondition | undefined;
+  maxAttempts: number;
+}
+
 /**
- * Maximum number of attempts. The second one sees the change that made the first one fail; more failures
- * indicate a bug.
+ * Maximum number of attempts to rotate by token. The second one sees the change that made the first one fail; more
+ * failures indicate a bug.
  */
 const MAX_ATTEMPTS = 4;
+/**
+ * The same by id: rotations of one group are serialized in this process, but updates and other processes can still
+ * interfere.
+ */
+const MAX_ATTEMPTS_BY_ID = 100;
 
 /**
  * Replaces the token of a group. Called with the token that the last rotation replaced, returns that
@@ -37,6 +64,71 @@ export async function rotateToken(
     const { userGroup, digest } = found;
     return { userGroup, isReplaced: userGroup.tokenDigest !== digest };
   };
-  const replacement = { find, gracePeriodSeconds, precondition, maxAttempts: MAX_ATTEMPTS };
-  return replaceToken(context, caller, replacement);
+  return replaceToken(context, caller, { find, gracePeriodSeconds, precondition, maxAttempts: MAX_ATTEMPTS });
+}
+
+/**
+ * Replaces the token of the group with this id. Not idempotent: without `If-Match` a repeated call rotates again. Throws
+ * `user_group_not_found`, and `version_mismatch` if the precondition is not met.
+ */
+export async function rotateTokenById(
+  context: Context,
+  caller: Caller,
+  userGroupId: string,
+  gracePeriodSeconds: number | undefined,
+  precondition: Precondition | undefined,
+): Promise<OpenUserGroup> {
+  const { store, groupMutex } = context;
+  const key = store.userGroupKey(caller, userGroupId);
+  const find = async () => ({
+    userGroup: await findUserGroup(context, caller, userGroupId),
+    isReplaced: false,
+  });
+  const replacement = { find, gracePeriodSeconds, precondition, maxAttempts: MAX_ATTEMPTS_BY_ID };
+  return groupMutex.runExclusive(keyToString(key), store, () => replaceToken(context, caller, replacement));
+}
+
+/** Throws `version_mismatch` if the precondition is not met. */
+async function replaceToken(
+  context: Context,
+  caller: Caller,
+  {
+    find,
+    gracePeriodSeconds = context.defaultGracePeriodSeconds,
+    precondition,
+    maxAttempts,
+  }: TokenReplacement,
+): Promise<OpenUserGroup> {
+  const { store, keyRing, clock } = context;
+  const minted = new Set<TokenDigest>();
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const { userGroup, isReplaced } = await find();
+    // The store may repeat a command whose result was lost; this call met the precondition the first time.
+    if (minted.has(userGroup.tokenDigest)) return openToken(context, userGroup);
+    if (!isMet(precondition, userGroup)) throw versionMismatch();
+    if (isReplaced) return openToken(context, userGroup);
+    const token = mintUserGroupToken(userGroup.bucket);
+    const tokenDigest = digestToken(token.reveal());
+    minted.add(tokenDigest);
+    const now = clock();
+    const rotated = await store.write({
+      kind: 'rotateToken',
+      bucket: userGroup.bucket,
+      providedId: userGroup.providedId,
+      teamId: userGroup.teamId,
+      currentDigest: userGroup.tokenDigest,
+      forgottenDigest: userGroup.previousTokenDigest,
+      tokenDigest,
+      sealedToken: keyRing.seal(token, { ...userGroup, tokenDigest }),
+      precondition,
+      // Without a grace period, null instead of the current time: setting the clock back must not revive the
+      // token.
+      previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
+      now,
+      event: await userGroupEvent(context, caller, 'user_group.token_rotated', userGroup),
+    });
+    if (rotated !== null) return { userGroup: rotated, token };
+    // The group was changed or deleted concurrently; the next read shows which.
+  }
+  throw tooBusy('The token of this user group is being rotated too often.');
 }

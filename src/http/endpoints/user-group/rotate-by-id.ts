@@ -1,6 +1,6 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { rotateTokenById } from '../../../operations/user-group/rotate-by-id.ts';
+import { rotateTokenById } from '../../../operations/user-group/rotate.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfPath } from '../../prefetch.ts';
