@@ -52,6 +52,8 @@ const CONTROL = /\p{Cc}/u;
 /** Maximum difference between the clocks of processes: events are ordered by transaction, not by time. */
 const CLOCK_SKEW_MS = 600_000;
 
+type EventContext = Pick<Context, 'store' | 'cpu' | 'clock' | 'eventRetentionDays'>;
+
 const EXPIRED =
   'older than the events that are kept, so that some may have been deleted before you read them';
 const AHEAD = 'newer than the database, which was restored or has lost changes in a failover';
@@ -62,55 +64,101 @@ const AHEAD = 'newer than the database, which was restored or has lost changes i
  * than the retention or that the database has not reached.
  */
 export async function listEvents(
-  { store, cpu, clock, eventRetentionDays }: Pick<Context, 'store' | 'cpu' | 'clock' | 'eventRetentionDays'>,
+  context: EventContext,
   caller: Caller,
   { order, limit, cursor, type, target, filter = {} }: EventQuery,
 ): Promise<EventsPage> {
-  const tenant = tenantOf(caller);
-  const now = clock();
-  const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  const isScanned = isFiltered || type !== undefined;
-  const meetsFilter = compileEventFilter(filter);
+  const now = context.clock();
+  const endBy = performance.now() + MAX_SCAN_MS;
+  const list: EventList = {
+    tenant: tenantOf(caller),
+    order,
+    type: type ?? null,
+    target: target ?? null,
+    filter,
+  };
   const start =
     cursor === undefined ? null : (eventCursorPosition(list, cursor) ?? refuseCursor('order and filters'));
-  if (isExpired(start, eventRetentionDays, now)) throw feedCursorRefused(EXPIRED);
-  const page: EventsPage['events'] = [];
-  const endAt = (position: ListPosition | null, isEnd: boolean): EventsPage => ({
-    events: page,
-    nextCursor: nextCursor(list, position, isEnd, isEnd ? toHour(now) : reachedHour(start, page, now)),
-  });
-  const endBy = performance.now() + MAX_SCAN_MS;
-  let after = start ?? (await endOfPeriod(store, list, endBy));
-  if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
-  let bytes = 0;
+  if (isExpired(start, context.eventRetentionDays, now)) throw feedCursorRefused(EXPIRED);
+  const page = new ListedPage(list, limit);
+  const first = start ?? (await endOfPeriod(context.store, list, endBy));
+  const { last, isEnd } = await fillPage(context, page, first, endBy);
+  const readUpToHour = isEnd ? toHour(now) : reachedHour(start, page.events, now);
+  return { events: page.events, nextCursor: nextCursor(list, last, isEnd, readUpToHour) };
+}
+
+interface PageEnd {
+  /** Position of the last event that was read; null before the first. */
+  last: ListPosition | null;
+  /** Whether the list has no further events at present. */
+  isEnd: boolean;
+}
+
+/** Reads on after a position until the page is full, or has events and the next ones would take another read. */
+async function fillPage(
+  { store, cpu }: EventContext,
+  page: ListedPage,
+  first: ListPosition | null,
+  endBy: number,
+): Promise<PageEnd> {
+  const { list, limit, isFiltered } = page;
+  const { tenant, order, type, target } = list;
+  if (target !== null && CONTROL.test(target.id)) return { last: first, isEnd: true };
+  const search = {
+    tenant,
+    order,
+    type,
+    target,
+    limit: isFiltered ? SCANNED : limit,
+    scanLimit: isFiltered || type !== null ? SCANNED : limit,
+    maxBytes: limits.pageBytes,
+  };
+  let after = first;
   for (let scans = 1; ; scans++) {
-    const { events, last, isEnd, isCut, isAhead } = await readPage(store, {
-      tenant,
-      order,
-      type: list.type,
-      target: list.target,
-      after,
-      limit: isFiltered ? SCANNED : limit,
-      scanLimit: isScanned ? SCANNED : limit,
-      maxBytes: limits.pageBytes,
-    });
+    const { events, last, isEnd, isCut, isAhead } = await readPage(store, { ...search, after });
     if (isAhead) throw feedCursorRefused(AHEAD);
-    let previous = after;
-    for (const event of events) {
-      if (bytes >= limits.pageBytes || page.length === limit) return endAt(previous, false);
-      if (isBeyond(event, list)) return endAt(previous, true);
-      previous = event;
-      const turn = cpu.turn(event.changes?.length ?? 0);
-      if (turn !== undefined) await turn;
-      if (!meetsFilter(event)) continue;
-      const json = eventJson(event);
-      page.push({ ...event, json });
-      bytes += Buffer.byteLength(json);
-    }
+    const pageEnd = await page.add(events, after, cpu);
+    if (pageEnd !== null) return pageEnd;
     after = last ?? after;
     const isLong = scans === SCANS || performance.now() >= endBy;
-    if (isEnd || isCut || !isFiltered || page.length > 0 || isLong) return endAt(after, isEnd);
+    if (isEnd || isCut || !isFiltered || page.events.length > 0 || isLong) return { last: after, isEnd };
+  }
+}
+
+class ListedPage {
+  readonly list: EventList;
+  readonly limit: number;
+  readonly isFiltered: boolean;
+  readonly events: EventsPage['events'] = [];
+  readonly #meetsFilter: ReturnType<typeof compileEventFilter>;
+  #bytes = 0;
+
+  constructor(list: EventList, limit: number) {
+    this.list = list;
+    this.limit = limit;
+    this.isFiltered = Object.values(list.filter).some((value) => value !== undefined);
+    this.#meetsFilter = compileEventFilter(list.filter);
+  }
+
+  /** Adds the events that meet the filter. Returns where the page ends, or null if there is room for more events. */
+  async add(
+    events: readonly StoredEvent[],
+    after: ListPosition | null,
+    cpu: Context['cpu'],
+  ): Promise<PageEnd | null> {
+    let last = after;
+    for (const event of events) {
+      if (this.#bytes >= limits.pageBytes || this.events.length === this.limit) return { last, isEnd: false };
+      if (isBeyond(event, this.list)) return { last, isEnd: true };
+      last = event;
+      const turn = cpu.turn(event.changes?.length ?? 0);
+      if (turn !== undefined) await turn;
+      if (!this.#meetsFilter(event)) continue;
+      const json = eventJson(event);
+      this.events.push({ ...event, json });
+      this.#bytes += Buffer.byteLength(json);
+    }
+    return null;
   }
 }
 
