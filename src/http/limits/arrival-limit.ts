@@ -50,9 +50,7 @@ export class ArrivalLimit {
   readonly #byClient = new Map(
     [UNKNOWN_TENANT, HEALTH_CHECKS_TENANT].map((tenant) => [tenant, new FairQueue<Start, string>()]),
   );
-  readonly #guessTenant: ArrivalOptions['guessTenant'];
-  readonly #activity: TenantActivity;
-  readonly #findClient: ArrivalOptions['findClient'];
+  readonly #options: ArrivalOptions;
   /** Requests started since the last reset; a reset in every turn of the event loop would cost more. */
   #started = 0;
   /** Requests started by each tenant, while several are active. */
@@ -62,27 +60,26 @@ export class ArrivalLimit {
   #endsBy = 0;
   #lastReset = performance.eventLoopUtilization();
 
-  constructor({ guessTenant, activity, findClient }: ArrivalOptions) {
-    this.#guessTenant = guessTenant;
-    this.#activity = activity;
-    this.#findClient = findClient;
+  constructor(options: ArrivalOptions) {
+    this.#options = options;
   }
 
   /** Runs `start` in this turn or in a later one. */
   admit(request: FastifyRequest, start: Start): void {
-    const tenant = this.#activity.isShared ? this.#guessTenant(request) : null;
+    const { activity, guessTenant } = this.#options;
+    const tenant = activity.isShared ? guessTenant(request) : null;
     if (this.#started < MAX_PER_TURN && (tenant === null || this.#mayStart(tenant))) {
       this.#start(tenant, start);
       return;
     }
     if (!hasSmallBody(request.raw)) postponeBody(request.raw);
-    this.#wait(tenant ?? this.#guessTenant(request), request, start);
+    this.#wait(tenant ?? guessTenant(request), request, start);
     this.#scheduleReset();
   }
 
   #wait(tenant: number, request: FastifyRequest, start: Start): void {
     const clients = this.#byClient.get(tenant);
-    clients?.push(this.#findClient(request), start);
+    clients?.push(this.#options.findClient(request), start);
     this.#waiting.push(tenant, { tenant, start: clients === undefined ? start : () => clients.shift()!() });
   }
 
@@ -109,7 +106,7 @@ export class ArrivalLimit {
    * requests of this period may have kept the event loop busy meanwhile.
    */
   #resetAfterIdle(): void {
-    const isPaced = this.#activity.isShared && this.#waiting.length <= MAX_PACED;
+    const isPaced = this.#options.activity.isShared && this.#waiting.length <= MAX_PACED;
     const idleMs = isPaced ? this.#owedIdleMs() : 0;
     if (idleMs < MIN_IDLE_MS) this.#reset();
     else setTimeout(() => this.#resetAfterIdle(), idleMs);
@@ -124,7 +121,7 @@ export class ArrivalLimit {
     this.#isResetScheduled = false;
     this.#started = 0;
     this.#startedByTenant.clear();
-    const { isShared } = this.#activity;
+    const { isShared } = this.#options.activity;
     if (isShared) this.#lastReset = performance.eventLoopUtilization();
     const limit = isShared ? MAX_PER_PERIOD * this.#waiting.tenants : MAX_PER_TURN;
     while (this.#started < Math.min(limit, MAX_PER_TURN)) {
