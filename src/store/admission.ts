@@ -23,15 +23,11 @@ type AnyBatcher = Batcher<any, any>;
 type TenantOf = () => number;
 
 export class Admission {
-  readonly #reads: AnyBatcher;
-  readonly #lists: AnyBatcher;
-  readonly #writes: AnyBatcher;
+  readonly #batchers: Record<'reads' | 'lists' | 'writes', AnyBatcher>;
   readonly #cooldown: ListCooldown;
 
-  constructor(reads: AnyBatcher, lists: AnyBatcher, writes: AnyBatcher, cooldown: ListCooldown) {
-    this.#reads = reads;
-    this.#lists = lists;
-    this.#writes = writes;
+  constructor(batchers: Record<'reads' | 'lists' | 'writes', AnyBatcher>, cooldown: ListCooldown) {
+    this.#batchers = batchers;
     this.#cooldown = cooldown;
   }
 
@@ -41,17 +37,18 @@ export class Admission {
    * requests of another.
    */
   admits(access: Access, findTenant: TenantOf): boolean {
+    const { reads, lists, writes } = this.#batchers;
     if (access !== 'list') this.#cooldown.otherWorkArrived();
-    if (exceeds(this.#reads, MAX_WAIT_MS, findTenant)) return false;
-    if (access === 'list') return !exceeds(this.#lists, MAX_LIST_WAIT_MS, findTenant);
-    if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS, findTenant)) return true;
+    if (exceeds(reads, MAX_WAIT_MS, findTenant)) return false;
+    if (access === 'list') return !exceeds(lists, MAX_LIST_WAIT_MS, findTenant);
+    if (access === 'read' || !exceeds(writes, MAX_WAIT_MS, findTenant)) return true;
     // While writes queue up but reads are fast, requests that may not need to write are still served.
-    return access === 'either' && waitMs(this.#reads) + this.#reads.averageRunMs < FAST_READ_MS;
+    return access === 'either' && waitMs(reads) + reads.averageRunMs < FAST_READ_MS;
   }
 
   /** Whether an admitted request that has to write may do so. */
   admitsWrite(findTenant: TenantOf): boolean {
-    return !exceeds(this.#writes, MAX_WRITE_WAIT_MS, findTenant);
+    return !exceeds(this.#batchers.writes, MAX_WRITE_WAIT_MS, findTenant);
   }
 }
 

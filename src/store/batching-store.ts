@@ -184,7 +184,7 @@ export class BatchingStore {
       countInResult: countInCommandResult,
       changedBy,
     });
-    const admission = new Admission(reads, lists, writes, cooldown);
+    const admission = new Admission({ reads, lists, writes }, cooldown);
     return new BatchingStore(
       { reads, lists, writes, admission, onWrite: null },
       Number.POSITIVE_INFINITY,
