@@ -13,8 +13,7 @@ import { MAX_CHARACTERS, type QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { findNextTenantWithUsage } from './usage.ts';
 import { findImportedToken } from './user-group/imported-token.ts';
-import { listUserGroups } from './user-group/list.ts';
-import { listUserGroupSummaries } from './user-group/list-summaries.ts';
+import { listUserGroupSummaries, listUserGroups } from './user-group/list.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import {
   findByImportedToken,

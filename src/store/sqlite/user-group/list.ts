@@ -1,7 +1,7 @@
 // Pages of user groups (keyset pagination).
 
 import { listedBytes, prefixUpperBound } from '../../../domain/user-group/cursor.ts';
-import { TENANT, toUserGroup, USER_GROUP } from '../../entities.ts';
+import { TENANT, toUserGroup, toUserGroupSummary, USER_GROUP, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { UserGroupSearch } from '../../port.ts';
 import type { Row } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
@@ -20,8 +20,16 @@ export const listUserGroups: QueryExecutor<'listUserGroups'> = (connection, sear
   return { userGroups, isEnd };
 };
 
+export const listUserGroupSummaries: QueryExecutor<'listUserGroupSummaries'> = (connection, search) => {
+  const mapping = search.withMappings ? 'mapping' : 'null';
+  const properties = search.withProperties ? 'properties' : 'null';
+  const columns = `${USER_GROUP_SUMMARY.names}, ${mapping}, ${properties}`;
+  const [summaries, isEnd] = readPage(connection, search, columns, toUserGroupSummary, ({ bytes }) => bytes);
+  return { summaries, isEnd };
+};
+
 /** Reads the columns of the groups of a list, up to the group at which they reach `maxBytes`. */
-export function readPage<Item>(
+function readPage<Item>(
   connection: Connection,
   { list, from, limit, maxBytes }: UserGroupSearch,
   columns: string,
