@@ -158,7 +158,7 @@ async function startWith(
     }),
   );
   try {
-    return await serve({ ...options, onReducedEvent, observer, thread }, opened, signal);
+    return await serve({ ...options, ...opened, onReducedEvent, observer, thread }, signal);
   } catch (error) {
     await opened.database.close();
     throw error;
@@ -222,16 +222,17 @@ interface Parts {
   webhooks: WebhookDispatcher;
 }
 
-async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise<App> {
-  const { config, log, metrics, prepare, threads } = start;
-  const { warnings } = opened.database;
+type Running = Start & Opened & Parts;
+
+async function serve(start: Start & Opened, signal: AbortSignal): Promise<App> {
+  const { config, log, metrics, prepare, threads, database } = start;
   const secretFiles = [...config.secretFiles, keyFilePath(config) ?? []].flat();
-  for (const warning of [...warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
-  const parts = createParts(start, opened);
-  const { serving, eventRetention, webhooks } = parts;
+  for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
+  const running = { ...start, ...createParts(start) };
+  const { serving, eventRetention, webhooks } = running;
   const { context, demoDirectory } = serving;
-  if (metrics !== null) watch(metrics.metrics, start, opened, parts);
-  await unlessAborted(signal, () => openThreads(start, opened, parts));
+  if (metrics !== null) watch(metrics.metrics, running);
+  await unlessAborted(signal, () => openThreads(running));
   await prepare?.(context);
   signal.throwIfAborted();
   const url = await listen(config, serving, threads);
@@ -246,7 +247,7 @@ async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise
     eventRetention,
     webhooks,
     failed: threads.failed,
-    close: () => close(start, opened, parts),
+    close: () => close(running),
     abandon: async () => {
       serving.abandon();
       await threads.close();
@@ -254,8 +255,8 @@ async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise
   };
 }
 
-function createParts(start: Start, { database, keyRing }: Opened): Parts {
-  const { config, log, thread } = start;
+function createParts(start: Start & Opened): Parts {
+  const { config, log, thread, database, keyRing } = start;
   const clock = start.clock.now;
   const metrics = start.metrics?.metrics ?? null;
   const propertyValidator = new PropertyValidator();
@@ -285,8 +286,8 @@ function createParts(start: Start, { database, keyRing }: Opened): Parts {
   return { serving, propertyValidator, eventRetention, webhooks };
 }
 
-function watch(metrics: Metrics, { threads }: Start, { database }: Opened, parts: Parts): void {
-  const { serving, eventRetention, webhooks } = parts;
+function watch(metrics: Metrics, running: Running): void {
+  const { threads, database, serving, eventRetention, webhooks } = running;
   if (database.storage) metrics.watchStorage(database.storage);
   metrics.readiness.watch(() => serving.isReady());
   metrics.watchThreads(() => threads.collectMetrics());
@@ -297,9 +298,9 @@ function watch(metrics: Metrics, { threads }: Start, { database }: Opened, parts
 }
 
 /** Opens the other serving threads, which use the writer, the validator and the webhooks of this one. */
-async function openThreads(start: Start, { database, keyRing }: Opened, parts: Parts): Promise<void> {
-  const { config, log, clock, thread, threads, observer, onReducedEvent } = start;
-  const { propertyValidator, webhooks } = parts;
+async function openThreads(running: Running): Promise<void> {
+  const { config, log, clock, thread, threads, observer, onReducedEvent } = running;
+  const { database, keyRing, propertyValidator, webhooks } = running;
   const message = {
     config: configMessage(config, keyRing.text),
     server: database.server,
@@ -322,9 +323,9 @@ async function openThreads(start: Start, { database, keyRing }: Opened, parts: P
   });
 }
 
-async function close(start: Start, { database, keyRing }: Opened, parts: Parts): Promise<void> {
-  const { config, log, clock, metrics, threads } = start;
-  const { serving, propertyValidator, eventRetention, webhooks } = parts;
+async function close(running: Running): Promise<void> {
+  const { config, log, clock, metrics, threads, database, keyRing } = running;
+  const { serving, propertyValidator, eventRetention, webhooks } = running;
   // Registers the key again: `key reencrypt` may have unregistered it as unused before this process
   // encrypted tokens with it.
   const registered = registerActiveKey(keyRing, database.store, clock.now()).catch(
