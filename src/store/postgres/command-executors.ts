@@ -30,12 +30,12 @@ import { copyRenames, lockRenamed, renameUserGroup } from './user-group/rename.t
 import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
 import { updateUserGroups } from './user-group/update.ts';
 import { lockUserGroups } from './user-group/user-group.ts';
-import { copyDeliveries } from './webhook-endpoint/copy-deliveries.ts';
 import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
 import {
   byEndpoint,
   cancelDeliveries,
   claimDeliveries,
+  copyDeliveries,
   deleteDeliveries,
   finishAttempts,
   retryDelivery,

@@ -23,11 +23,11 @@ import { markSeen } from './user-group/mark-seen.ts';
 import { copyRenames, renameUserGroup } from './user-group/rename.ts';
 import { resealToken, rotateToken } from './user-group/rotate-token.ts';
 import { updateUserGroup } from './user-group/update.ts';
-import { copyDeliveries } from './webhook-endpoint/copy-deliveries.ts';
 import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
 import {
   cancelDeliveries,
   claimDeliveries,
+  copyDeliveries,
   deleteDeliveries,
   finishAttempts,
   retryDelivery,

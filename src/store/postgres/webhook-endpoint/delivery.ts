@@ -24,6 +24,11 @@ import { byTenant } from '../user-group/user-group.ts';
 const SELECT = `select ${DELIVERY.names} from deliveries
     where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
+export const COPY = statement('copy_deliveries')`
+  insert into deliveries (${DELIVERY.names})
+  select ${DELIVERY.names} from ${sentRows(DELIVERY)}
+  on conflict (bucket, workspace_id, environment, endpoint_id, event_id) do nothing`;
+
 export const NEXT_PENDING = statement('find_next_pending_endpoint')`
   select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
   where next_attempt_at is not null and (workspace_id, environment, endpoint_id) > ($1, $2, $3)
@@ -117,6 +122,11 @@ export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
   lastDeliveredAt: await session.read(lastDeliveredAt(endpoint)),
   failingSince: await session.read(failingSince(endpoint)),
 });
+
+export const copyDeliveries: CommandExecutor<'copyDeliveries'> = async (session, { deliveries }) => {
+  await session.query(COPY, toArrays(DELIVERY, deliveries));
+  return null;
+};
 
 /** Claims only deliveries that are still due at the time that was read: other processes claim too. */
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (

@@ -34,6 +34,14 @@ const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, 
     select event_id from deliveries where ${HAS_ENDPOINT} and next_attempt_at is not null limit ?)`;
 const DELETE = `delete from deliveries where ${HAS_ENDPOINT} and event_id in (
     select event_id from deliveries where ${HAS_ENDPOINT} order by event_id limit ?)`;
+// The copy of an event has the source's position or a higher one. A deleted event has no copy.
+const COPY = `insert into deliveries (${DELIVERY.names})
+  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, coalesce(
+    (select position from events
+      where workspace_id = ?2 and environment = ?3 and target_type = ?7 and target_id = ?8 and position >= ?17
+        and event_id = ?5
+      order by position limit 1), ?17))
+  on conflict do nothing`;
 
 export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = (connection, { after }) => {
   const row = findNextPending(connection, ENDPOINT_POSITION.cells(after));
@@ -48,6 +56,11 @@ export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = (
   lastDeliveredAt: connection.read(lastDeliveredAt(endpoint)),
   failingSince: connection.read(failingSince(endpoint)),
 });
+
+export const copyDeliveries: CommandExecutor<'copyDeliveries'> = (connection, { deliveries }) => {
+  for (const delivery of deliveries) connection.run(COPY, DELIVERY.cells(delivery));
+  return null;
+};
 
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = (
   connection,
