@@ -10,8 +10,7 @@ import { addGauge, addLabelledGauge } from './gauge.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { addProcessMetrics, addThreadMetrics, type Build } from './process-metrics.ts';
 import { Readiness } from './readiness.ts';
-import { addStorage } from './storage-metrics.ts';
-import { addConnections, batchMetrics } from './store-metrics.ts';
+import { addConnections, addStorage, batchMetrics } from './store-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
 /** Metrics of a thread, in the form in which they are sent to another thread. */
