@@ -29,7 +29,7 @@ import {
   time,
 } from '../markup/html.ts';
 import { editableJson, jsonBlock } from '../markup/json.ts';
-import { ADMINS } from '../page.ts';
+import { ADMINS, type Page } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 
 export const INTEGRATIONS = ['integrations'] as const;
@@ -86,6 +86,20 @@ export const integrationPages = new DocumentPages({
 ${document.secret === null ? '' : html`<p>Its secret is deleted too. To create the integration again, you need the secret from the tool.</p>`}`;
   },
 });
+
+/** The first step to a new integration: the type decides what the form shows. */
+export const chooseIntegrationType: Page = {
+  method: 'GET',
+  path: '/integrations/-/types',
+  permissions: ADMINS,
+  purpose: 'change integrations',
+  handle: async () => ({
+    title: 'New integration',
+    main: html`<h1>New integration</h1>
+<p>What is the integration for?</p>
+${definitions(integrationTypes.map((type) => [type, link(`${newPath(INTEGRATIONS)}?type=${type}`, embedTokenType({ type }).label)]))}`,
+  }),
+};
 
 const KEYS_OF_SERVICE = html`none: tokens are signed with the signing keys of this service`;
 
