@@ -259,8 +259,11 @@ describe('doctor on SQLite', () => {
     await service.says(/"msg":"listening"/);
     const exit = await doctor(folder, {}, ['--pid', String(service.id)]);
     await assertFound('failed', 'open files', new RegExp(`^process ${service.id} may open 700 files`), exit);
-    const unknown = await doctor(folder, {}, ['--pid', '2147483647']);
-    await assertFound('failed', 'open files', /process 2147483647 is not running/, unknown);
+    // 0 is the MainPID of a unit that systemd has stopped.
+    for (const pid of ['2147483647', '0']) {
+      const stopped = await doctor(folder, {}, ['--pid', pid]);
+      await assertFound('failed', 'open files', new RegExp(`process ${pid} is not running`), stopped);
+    }
     assert.equal((await doctor(folder, {}, ['--pid', 'self'])).code, 2);
   });
 

@@ -98,7 +98,7 @@ function checkConfig(options: DoctorOptions): { result: CheckResult; config: Con
 }
 
 function parsePid(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  if (/^(?:0|[1-9]\d{0,9})$/.test(text)) return Number(text);
   throw new UsageError('--pid must be a process id, such as that of "systemctl show --property MainPID"');
 }
 

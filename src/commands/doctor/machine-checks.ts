@@ -73,7 +73,10 @@ function checkOpenFiles({ maxConnections }: Config, pid: number | null): CheckRe
   const limits = `/proc/${pid ?? 'self'}/limits`;
   if (!existsSync('/proc/self/limits')) return skipped(`this system has no ${limits}; check "ulimit -n"`);
   if (!existsSync(limits))
-    return failed(`process ${pid} is not running`, 'pass the process id of the running service');
+    return failed(
+      `process ${pid} is not running`,
+      'start the service, or pass its process id; systemd shows 0 while it is stopped',
+    );
   const text = /^Max open files +(\S+)/m.exec(readFileSync(limits, 'utf8'))?.[1];
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
   const wanted = maxConnections + OTHER_FILES;
