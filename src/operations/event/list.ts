@@ -70,54 +70,50 @@ export async function listEvents(
 ): Promise<EventsPage> {
   const now = context.clock();
   const endBy = performance.now() + MAX_SCAN_MS;
-  const list: EventList = {
-    tenant: tenantOf(caller),
-    order,
-    type: type ?? null,
-    target: target ?? null,
-    filter,
-  };
+  const tenant = tenantOf(caller);
+  const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
   const start =
     cursor === undefined ? null : (eventCursorPosition(list, cursor) ?? refuseCursor('order and filters'));
   if (isExpired(start, context.eventRetentionDays, now)) throw feedCursorRefused(EXPIRED);
-  const page = new ListedPage(list, limit);
+  const page: OpenPage = { list, limit, meetsFilter: compileEventFilter(filter), events: [], bytes: 0 };
   const first = start ?? (await endOfPeriod(context.store, list, endBy));
   const { last, isEnd } = await fillPage(context, page, first, endBy);
   const readUpToHour = isEnd ? toHour(now) : reachedHour(start, page.events, now);
   return { events: page.events, nextCursor: nextCursor(list, last, isEnd, readUpToHour) };
 }
 
+/** A page while it is filled. */
+interface OpenPage extends Pick<EventsPage, 'events'> {
+  readonly list: EventList;
+  readonly limit: number;
+  readonly meetsFilter: (event: StoredEvent) => boolean;
+  bytes: number;
+}
+
+/** Position of the last event that was read, and whether the list has no further events at present. */
 interface PageEnd {
-  /** Position of the last event that was read; null before the first. */
   last: ListPosition | null;
-  /** Whether the list has no further events at present. */
   isEnd: boolean;
 }
 
 /** Reads on after a position until the page is full, or has events and the next ones would take another read. */
 async function fillPage(
   { store, cpu }: EventContext,
-  page: ListedPage,
+  page: OpenPage,
   first: ListPosition | null,
   endBy: number,
 ): Promise<PageEnd> {
-  const { list, limit, isFiltered } = page;
-  const { tenant, order, type, target } = list;
+  const { tenant, order, type, target, filter } = page.list;
   if (target !== null && CONTROL.test(target.id)) return { last: first, isEnd: true };
-  const search = {
-    tenant,
-    order,
-    type,
-    target,
-    limit: isFiltered ? SCANNED : limit,
-    scanLimit: isFiltered || type !== null ? SCANNED : limit,
-    maxBytes: limits.pageBytes,
-  };
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const limit = isFiltered ? SCANNED : page.limit;
+  const scanLimit = isFiltered || type !== null ? SCANNED : page.limit;
+  const search = { tenant, order, type, target, limit, scanLimit, maxBytes: limits.pageBytes };
   let after = first;
   for (let scans = 1; ; scans++) {
     const { events, last, isEnd, isCut, isAhead } = await readPage(store, { ...search, after });
     if (isAhead) throw feedCursorRefused(AHEAD);
-    const pageEnd = await page.add(events, after, cpu);
+    const pageEnd = await addEvents(page, events, after, cpu);
     if (pageEnd !== null) return pageEnd;
     after = last ?? after;
     const isLong = scans === SCANS || performance.now() >= endBy;
@@ -125,41 +121,26 @@ async function fillPage(
   }
 }
 
-class ListedPage {
-  readonly list: EventList;
-  readonly limit: number;
-  readonly isFiltered: boolean;
-  readonly events: EventsPage['events'] = [];
-  readonly #meetsFilter: ReturnType<typeof compileEventFilter>;
-  #bytes = 0;
-
-  constructor(list: EventList, limit: number) {
-    this.list = list;
-    this.limit = limit;
-    this.isFiltered = Object.values(list.filter).some((value) => value !== undefined);
-    this.#meetsFilter = compileEventFilter(list.filter);
+/** Adds the events that meet the filter. Returns where the page ends, or null if there is room for more events. */
+async function addEvents(
+  page: OpenPage,
+  events: readonly StoredEvent[],
+  after: ListPosition | null,
+  cpu: Context['cpu'],
+): Promise<PageEnd | null> {
+  let last = after;
+  for (const event of events) {
+    if (page.bytes >= limits.pageBytes || page.events.length === page.limit) return { last, isEnd: false };
+    if (isBeyond(event, page.list)) return { last, isEnd: true };
+    last = event;
+    const turn = cpu.turn(event.changes?.length ?? 0);
+    if (turn !== undefined) await turn;
+    if (!page.meetsFilter(event)) continue;
+    const json = eventJson(event);
+    page.events.push({ ...event, json });
+    page.bytes += Buffer.byteLength(json);
   }
-
-  /** Adds the events that meet the filter. Returns where the page ends, or null if there is room for more events. */
-  async add(
-    events: readonly StoredEvent[],
-    after: ListPosition | null,
-    cpu: Context['cpu'],
-  ): Promise<PageEnd | null> {
-    let last = after;
-    for (const event of events) {
-      if (this.#bytes >= limits.pageBytes || this.events.length === this.limit) return { last, isEnd: false };
-      if (isBeyond(event, this.list)) return { last, isEnd: true };
-      last = event;
-      const turn = cpu.turn(event.changes?.length ?? 0);
-      if (turn !== undefined) await turn;
-      if (!this.#meetsFilter(event)) continue;
-      const json = eventJson(event);
-      this.events.push({ ...event, json });
-      this.#bytes += Buffer.byteLength(json);
-    }
-    return null;
-  }
+  return null;
 }
 
 /**
