@@ -51,6 +51,8 @@ describeOnEachDatabase('A property schema', (database) => {
     'a member that another one requires': { dependentSchemas: { a: { properties: { b: slow } } } },
     'a referenced member': { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { items: slow } } },
   };
+  // One step, in which the thread cannot stop.
+  slowEverywhere['a text'] = { additionalProperties: { pattern: '(?:a?){1000}a{1000}' } };
   for (const [what, schema] of Object.entries(slowEverywhere)) {
     it(`that takes exponential time to check ${what} is refused, and delays no other request`, async () => {
       const $defs = { ...doubling, ...((schema as { $defs?: object }).$defs ?? {}) };

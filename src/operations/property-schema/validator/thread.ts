@@ -42,10 +42,11 @@ export type Verdict =
 
 /**
  * `cpuMs` is the processor time of the thread since its start. `hasForgotten`: the thread no longer has any
- * schemas.
+ * schemas. `hasCompiled`: the thread has compiled the schema of the request, and begins to check.
  */
 export type ValidatorReply = { cpuMs: number } & (
   | { verdict: Verdict; hasForgotten: boolean }
+  | { hasCompiled: true }
   | { isReady: true }
 );
 
@@ -132,6 +133,7 @@ function compiled(schema: KnownSchema): SchemaCheck {
   const check = compileSchema(parseExactly(schema.text), stopwatch);
   stopwatch.check();
   schema.check = check;
+  send({ hasCompiled: true, cpuMs: cpuMs() });
   return check;
 }
 

@@ -44,7 +44,9 @@ export type CheckOutcome = { spentMs: number } & (
 
 interface Running {
   startedAt: number;
+  /** Limit of the processor time, with compiling the schema until that is done. */
   limitMs: number;
+  checkMs: number;
   timer: NodeJS.Timeout;
   settle: (outcome: CheckOutcome) => void;
 }
@@ -90,11 +92,12 @@ export class ValidatorThread {
     this.#worker.ref();
     const named = this.#schemas.use(tenant, schema);
     const { promise, resolve: settle } = Promise.withResolvers<CheckOutcome>();
-    const running = {
-      startedAt: performance.now(),
-      limitMs: timeLimit(this.#limits, named.schema, properties),
-      settle,
-    };
+    const { compileMs } = this.#limits;
+    // Trying examples may take twice as long as a check.
+    const checkMs = this.#limits.checkMs * (properties === null ? 2 : 1);
+    const isCompiled = named.schema === null && properties !== null;
+    const limitMs = isCompiled ? checkMs : compileMs + checkMs;
+    const running = { startedAt: performance.now(), limitMs, checkMs, settle };
     this.#running = { ...running, timer: this.#look(running.limitMs) };
     this.#worker.postMessage({ ...named, properties });
     return promise;
@@ -109,6 +112,10 @@ export class ValidatorThread {
   }
 
   #receive(reply: ValidatorReply): void {
+    if ('hasCompiled' in reply) {
+      this.#limitCheck(reply.cpuMs - this.#idleCpuMs);
+      return;
+    }
     if ('verdict' in reply && reply.hasForgotten) this.#schemas = new SchemaIds();
     if ('verdict' in reply) this.#settle({ ...reply.verdict, spentMs: reply.cpuMs - this.#idleCpuMs });
     else {
@@ -116,6 +123,15 @@ export class ValidatorThread {
       this.#ready.resolve();
     }
     this.#idleCpuMs = reply.cpuMs;
+  }
+
+  /** Limits the check by itself: a step that the thread cannot stop does not get the time left from compiling. */
+  #limitCheck(spentMs: number): void {
+    const running = this.#running;
+    if (running === null) return;
+    clearTimeout(running.timer);
+    running.limitMs = spentMs + running.checkMs;
+    running.timer = this.#look(running.checkMs);
   }
 
   #settle(outcome: CheckOutcome): void {
@@ -156,6 +172,7 @@ export class ValidatorThread {
       return this.#end({ result: 'exceeded', limit: 'check', spentMs });
     if (performance.now() - running.startedAt > MAX_MS)
       return this.#end({ result: 'stalled', spentMs: spentMs ?? 0 });
+    clearTimeout(running.timer);
     running.timer = this.#look(running.limitMs - (spentMs ?? 0));
   }
 
@@ -179,14 +196,4 @@ function newWorker(limits: ThreadLimits): Worker | null {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_INIT_FAILED') throw error;
     return null;
   }
-}
-
-/** Trying examples may take twice as long as a check. */
-function timeLimit(
-  { compileMs, checkMs }: ThreadLimits,
-  schema: JsonText | null,
-  properties: Check['properties'],
-): number {
-  const compile = schema === null ? 0 : compileMs;
-  return properties === null ? compileMs + 2 * checkMs : compile + checkMs;
 }
