@@ -29,10 +29,13 @@ const MAX_ENTRIES = 6_000;
 const REPEATED_BYTES = 14;
 const TEXT = 'ab1 ';
 
-/** Yields the empty object first, then examples from the most plausible to the least. */
-export function* schemaExamples(schema: unknown): Generator<unknown> {
+/**
+ * Yields the empty object first, then examples from the most plausible to the least. Building one calls `step` repeatedly,
+ * which may throw to stop it: in a schema that refers to itself, the places multiply with every level.
+ */
+export function* schemaExamples(schema: unknown, step: () => void): Generator<unknown> {
   yield {};
-  const examples = new Examples(schema);
+  const examples = new Examples(schema, step);
   for (const only of [null, ...examples.longestMembers()])
     for (const filling of Object.keys(fillers) as Filling[]) yield* examples.largest({ filling, only });
 }
@@ -48,9 +51,11 @@ interface Place {
 
 class Examples {
   readonly #root: unknown;
+  readonly #step: () => void;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, step: () => void) {
     this.#root = root;
+    this.#step = step;
   }
 
   longestMembers(): string[] {
@@ -75,6 +80,7 @@ class Examples {
   }
 
   #value(schema: unknown, place: Place): unknown {
+    this.#step();
     const schemas = this.#applicable(schema);
     const constant = constantIn(schemas);
     if (constant !== undefined && JSON.stringify(constant).length <= place.bytes) return constant;

@@ -34,7 +34,7 @@ const depthOf = (value: unknown): number =>
 describe('The examples of a schema', () => {
   for (const schema of schemas) {
     it(`are the empty object, then large ones within the limits, for ${JSON.stringify(schema)}`, () => {
-      const [first, ...others] = [...schemaExamples(schema)];
+      const [first, ...others] = [...schemaExamples(schema, () => {})];
       assert.deepEqual(first, {});
       assert.ok(others.length >= 4);
       const sizes = others.map((example) => JSON.stringify(example).length);
@@ -44,13 +44,22 @@ describe('The examples of a schema', () => {
     });
   }
 
+  it('are not built to the end if that takes too many steps', () => {
+    const $ref = '#';
+    let left = 1_000;
+    const examples = schemaExamples({ properties: { a: { $ref } }, additionalProperties: { $ref } }, () => {
+      if (--left === 0) throw new RangeError();
+    });
+    assert.throws(() => [...examples], RangeError);
+  });
+
   it('have each member that the schema names, one of its values, and texts like its patterns', () => {
     const schema = {
       properties: { plan: { enum: ['free', 'gold'] }, note: { pattern: '^x-y' }, on: { type: 'boolean' } },
       required: ['seats'],
       patternProperties: { '^k_\\d$': { type: 'number' } },
     };
-    const [, example] = [...schemaExamples(schema)] as [unknown, Record<string, unknown>];
+    const [, example] = [...schemaExamples(schema, () => {})] as [unknown, Record<string, unknown>];
     assert.equal(example.plan, 'gold');
     assert.match(String(example.note), /^x-yx-y/);
     for (const name of ['plan', 'note', 'on', 'seats', 'k_']) assert.ok(Object.hasOwn(example, name), name);
