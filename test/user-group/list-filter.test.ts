@@ -225,6 +225,20 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     assert.equal(bytes, 2 * ('aAcme'.length + properties.length));
   });
 
+  it('searches names beyond ASCII, which the database cannot, in few queries', async (t) => {
+    const { context } = service.app;
+    const groups = Array.from({ length: 200 }, (_, index) => [`${index}`, { name: `株式会社 ${index}` }]);
+    await workspaceWith(Object.fromEntries(groups));
+    const name = `filtered ${workspaces}`;
+    const { workspace } = await ensureWorkspace(context.store, name, context.clock());
+    const { mock } = t.mock.method(context.store, 'read');
+    const query = { limit: 1, search: 'nothing', match: 'contains', prefersNames: true } as const;
+    await listUserGroups(context, operator(workspace.workspaceId, 'Customer'), query);
+    const queries = mock.calls.filter((call) => call.arguments[0].kind === 'searchUserGroups');
+    // As many as 25 if each reads eight groups.
+    assert.ok(queries.length > 0 && queries.length <= 5, `${queries.length} queries`);
+  });
+
   it('binds a cursor to its filters', async () => {
     const token = await workspaceWith({ a: {}, b: {}, c: {} });
     const queries: ListQuery[] = [

@@ -150,10 +150,14 @@ async function scan(
 
 type Reader = (from: Position, scanLimit: number) => Promise<Summaries & { scanned: number }>;
 
-/** Returns a reader that lets the database find candidates. */
+/** Returns a reader that lets the database find candidates: every group whose name is not only ASCII is one. */
 function searcher(store: BatchingStore, list: FilteredList, text: string | null, limit: number): Reader {
-  const candidates = CANDIDATES * (limit + 1);
-  return (from, scanLimit) => searchSummaries(store, list, from, { text, scanLimit, limit: candidates });
+  let most = CANDIDATES * (limit + 1);
+  return async (from, scanLimit) => {
+    const found = await searchSummaries(store, list, from, { text, scanLimit, limit: most });
+    most *= GROWTH;
+    return found;
+  };
 }
 
 /** Returns a reader of all groups. */
