@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { findCredential } from '../../src/domain/catalogue/credential.ts';
 import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { previewLine } from '../../src/operations/user-group/import.ts';
+import { cpuMs } from '../../src/system/cpu-time.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem, pointersOf } from '../support/problem.ts';
 import { served } from '../support/process.ts';
@@ -256,9 +257,9 @@ describeOnEachDatabase('The catalogue', (database) => {
     for (const part of [...parts, ...others]) {
       const text = part.repeat(10_000).slice(0, 16_000);
       const times = Array.from({ length: 3 }, () => {
-        const startedAt = performance.now();
+        const startedAt = cpuMs();
         findCredential(text);
-        return performance.now() - startedAt;
+        return cpuMs() - startedAt;
       });
       assert.ok(Math.min(...times) < 50, `${part}: ${times} ms`);
     }

@@ -277,7 +277,9 @@ describeOnEachDatabase('The responses of the service match the API description',
     const seen = new Set<string>();
     const call = async (operationId: string, request: TestRequest = {}): Promise<TestResponse> => {
       const operation = description.operation(operationId);
-      const answer = await send(service.url, { ...requestOf(operation), token: service.token, ...request });
+      const answer = await served(() =>
+        send(service.url, { ...requestOf(operation), token: service.token, ...request }),
+      );
       description.assertDescribed(operation, answer);
       seen.add(`${operationId} ${answer.status}`);
       return answer;

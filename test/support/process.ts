@@ -25,7 +25,7 @@ const BUSY = /Too many [^.]* are waiting/;
 const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 120_000);
 const POLL_MS = 5;
 /** Time that `serve` takes until it listens, at most, on a machine that is not busy. */
-export const USUAL_START_MS = 2_000;
+const USUAL_START_MS = 2_000;
 /** Settings for a command on which a test or a rig depends, on a busy machine. */
 export const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: String(LIMIT_MS) };
 /** Settings for a rig that sends many requests without a valid API token. */
@@ -172,6 +172,11 @@ export class Service extends Program {
    * must be as much higher.
    */
   busyMs = 0;
+
+  /** Returns a number of callers of whom a busy machine can serve as many as one that is not busy of `count`. */
+  callers(count: number): number {
+    return Math.ceil((count * USUAL_START_MS) / (USUAL_START_MS + this.busyMs));
+  }
 
   /** Waits until the service listens. */
   static async start(folder: Folder, args: readonly string[], options?: ProgramOptions): Promise<Service> {
