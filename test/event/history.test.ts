@@ -100,7 +100,9 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     assert.deepEqual(oldestFirst!.flat(), newest.toReversed());
     for (const { length } of [...newestFirst!, ...oldestFirst!])
       assert.ok(length <= PARTS, `${length} events`);
-    assert.deepEqual(until![0], newest.slice(0, PARTS));
+    // On a busy machine, a page takes long and ends early.
+    assert.deepEqual(until!.flat(), newest);
+    assert.ok(until![0]!.length <= PARTS);
     assert.deepEqual(ofType!.flat(), [`user_group.created ${ids[0]}`]);
   });
 

@@ -87,6 +87,22 @@ describe('A slow database', () => {
     assert.equal(status, 200);
   });
 
+  it('lists a part of a long history, although it has no time to read all of it', async () => {
+    await site.get('renamed-0', 'Renamed');
+    for (let index = 0; index < 40; index++) {
+      const body = { user_group_id: `renamed-${index + 1}` };
+      const path = `/v1/user-groups/renamed-${index}/rename`;
+      assert.equal((await site.call({ method: 'POST', path, body })).status, 200);
+    }
+    site.proxy.delayMs = 50;
+    for (const order of ['newest', 'oldest']) {
+      const { status, text } = await site.call({
+        path: `/v1/user-groups/renamed-40/events?order=${order}`,
+      });
+      assert.equal(status, 200, `${order}: ${text}`);
+    }
+  });
+
   it('responds within the limit to conflicting patches of one group', async () => {
     await site.get('patched', 'Patched');
     site.proxy.delayMs = 20;

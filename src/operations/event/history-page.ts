@@ -42,6 +42,8 @@ interface Interruption {
 
 /** Each attempt fails only if the group with the id is renamed, or another group to it, while the page is read. */
 const MAX_ATTEMPTS = 20;
+/** Time after which a page ends early: each part takes several reads, which a slow database delays. */
+const MAX_WALK_MS = 500;
 
 export async function readHistoryPage(
   store: BatchingStore,
@@ -82,12 +84,14 @@ async function readPage(
       page.last ?? (order === 'newest' ? { position: at!.before, eventId: '' } : START);
     return { ...page, last: { position, eventId, ...placeOf(at) }, isEnd: false, isCut: true };
   };
+  const endBy = performance.now() + MAX_WALK_MS;
   let count = 0;
   for await (const part of parts) {
     if ('continueAt' in part) return interrupted(part.continueAt);
     const limit = search.limit - page.events.length;
     if (limit === 0) return { ...page, isEnd: false };
-    if (count++ === MAX_PARTS) return interrupted(part.end);
+    if (count === MAX_PARTS || (count > 0 && performance.now() >= endBy)) return interrupted(part.end);
+    count++;
     const { id, range } = part;
     const { events, last, isEnd } = await store.read({
       kind: 'listEvents',
@@ -114,8 +118,10 @@ async function* laterParts(
 ): AsyncGenerator<HistoryPart | Interruption, void> {
   const position = after?.position ?? 0;
   const passed: HistoryPart[] = [];
+  const endBy = performance.now() + MAX_WALK_MS;
   for await (const part of earlierParts(store, tenant, end)) {
-    if (passed.push(part) > MAX_PARTS) return yield { continueAt: part.end };
+    const count = passed.push(part);
+    if (count > MAX_PARTS || (count > 1 && performance.now() >= endBy)) return yield { continueAt: part.end };
     if (part.range.after <= position) break;
   }
   let part = passed.pop()!;
