@@ -274,6 +274,10 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.goto('/console/user-groups/acme');
     const names = page.locator('main dt').filter({ visible: true });
     assert.equal((await names.allTextContents()).includes('Token'), false);
+    await page.goto('/console/user-groups/acme/view-as');
+    const controls = page.locator('main :is(button, input:not([type=hidden]), select)');
+    assert.ok((await controls.count()) > 0);
+    assert.equal(await controls.filter({ visible: true }).count(), 0);
     await context.close();
   });
 
