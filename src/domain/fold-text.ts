@@ -6,7 +6,8 @@ import { normalize } from './normalize.ts';
  * Accents of letters, which the form NFKD separates from them, and the points of Hebrew and Arabic, which most texts omit.
  * Marks of other scripts distinguish words, and U+034F divides long runs of them.
  */
-const ACCENTS = /[\u0300-\u034e\u0350-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u0652\u0670]/g;
+const ACCENTS =
+  /[\u0300-\u034e\u0350-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670]/g;
 /** Characters that mails and chats insert, and that join or direct others or choose their form. */
 const INVISIBLE = /[\p{Cf}\p{Variation_Selector}]+/gu;
 /** Letters that Unicode does not separate into a letter and an accent, and signs that keyboards and mails replace. */

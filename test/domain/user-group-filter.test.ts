@@ -114,6 +114,8 @@ describe('a filter of user groups', () => {
     ] as const;
     assertFoundByEachOther(pairs);
     assert.equal(isMatch({ contains: 'कि' }, { name: 'क' }), false);
+    for (const contains of ['\u200b', 'plan: \u200b', '\u200b: gold'])
+      assert.equal(isMatch({ contains }, { name: 'A', properties: '{"plan":"gold"}' as JsonText }), false);
   });
 
   it('by the value of a property finds a part of a text, a whole number and an element of a list, regardless of case', () => {

@@ -14,7 +14,7 @@ import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { choiceField, filterField, textField, wordsOf } from '../form/fields.ts';
-import { withoutInvisible } from '../form/form.ts';
+import { trimmed } from '../form/form.ts';
 import { type Html, html, isolated, link, NO_HTML, none, titleWith } from '../markup/html.ts';
 import { nextPage, pageQuery } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
@@ -135,16 +135,16 @@ function conditionTexts(filter: Filter, subject?: EventTarget): string[] {
 function readFilter(query: URLSearchParams): Filter {
   const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints * 2);
   const type = eventTypes.find((each) => each === query.get('type'));
-  const target_id = withoutInvisible(text('target_id'));
+  const target_id = trimmed(text('target_id'));
   // An id belongs to one type of target, which the form then shows.
   const ofId = target_id === '' ? undefined : targetTypeOf(type ?? 'user_group.created');
   return {
     type,
     target_type: targetTypes.find((each) => each === query.get('target_type')) ?? ofId,
     target_id,
-    actor: withoutInvisible(text('actor')),
+    actor: trimmed(text('actor')),
     field: text('field'),
-    request_id: withoutInvisible(text('request_id')),
+    request_id: trimmed(text('request_id')),
     since: startOfDay(text('since')) === null ? '' : text('since'),
     until: startOfDay(text('until')) === null ? '' : text('until'),
   };

@@ -96,8 +96,8 @@ export class Form {
   }
 }
 
-/** Removes what is copied along with a text: white space, and invisible characters that chats add. */
-export function withoutInvisible(text: string): string {
+/** Removes what is copied along with a text around it: white space, and invisible characters that chats add. */
+export function trimmed(text: string): string {
   return text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 }
 

@@ -5,7 +5,7 @@ import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
 import { choiceField, filterField, textField } from '../form/fields.ts';
-import { withoutInvisible } from '../form/form.ts';
+import { trimmed } from '../form/form.ts';
 import { bdi, type Html, html, isolated, joined, NO_HTML, pathTo } from '../markup/html.ts';
 
 export const LIST_PATH = pathTo('user-groups');
@@ -33,7 +33,7 @@ export function readSearch(query: URLSearchParams): Search {
 /** Leaves its own result as it is: links to the next page contain it, and their cursors are valid only for it. */
 function conditionText(typed: string): string {
   const text = [...typed.trim()].slice(0, limits.textCodePoints).join('');
-  return withoutInvisible(withoutQuotes(withoutInvisible(text)));
+  return trimmed(withoutQuotes(trimmed(text)));
 }
 
 const JSON_MEMBER = /^"([^"]+)":\s*("[^"]+"|[\w.+-]+),?$/;

@@ -91,6 +91,8 @@ export function hasInvalidMapping(
 
 function textTest(contains: string): (group: Filterable) => boolean {
   const text = foldText(contains);
+  // Of invisible characters only, which would be part of every text.
+  if (text === '') return () => false;
   const condition = propertyConditionIn(contains);
   const hasProperty = condition === null ? null : propertyTest(condition);
   return ({ providedId, name, properties }) =>
@@ -112,7 +114,8 @@ export function isAboutProperty(text: string): boolean {
 /** `plan: gold`; null for a text of another form. Ids with a colon have no space after it. */
 function propertyConditionIn(text: string): PropertyCondition | null {
   const [, name, value] = /^\s*(\S.*?)\s*:\s+(\S.*?)\s*$/.exec(text) ?? [];
-  return name === undefined ? null : { name: foldText(name), value: foldText(value!) };
+  const condition = { name: foldText(name ?? ''), value: foldText(value ?? '') };
+  return condition.name === '' || condition.value === '' ? null : condition;
 }
 
 /** Matches strings that contain the value, or other scalars written like it; in a list, any element. */

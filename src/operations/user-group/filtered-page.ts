@@ -150,7 +150,7 @@ async function scan(
 
 type Reader = (from: Position, scanLimit: number) => Promise<Summaries & { scanned: number }>;
 
-/** Returns a reader that lets the database find candidates: every group whose name is not only ASCII is one. */
+/** Returns a reader that lets the database find candidates: every group whose id or name is not only ASCII is one. */
 function searcher(store: BatchingStore, list: FilteredList, text: string | null, limit: number): Reader {
   let most = CANDIDATES * (limit + 1);
   return async (from, scanLimit) => {
