@@ -178,7 +178,8 @@ export const settings = {
     flag: '--postgres-connect-timeout-ms <ms>',
     fallback: '2000',
     parse: integer(10, 600_000),
-    meaning: 'Timeout for connecting to PostgreSQL, and for waiting for a free connection of the pool.',
+    meaning:
+      'Timeout for connecting to PostgreSQL, and for waiting for a free connection of the pool; at a start, also for each response, if longer than two seconds.',
   },
   postgresStatementTimeoutMs: {
     env: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',

@@ -30,7 +30,7 @@ export const UNOBSERVED: MigrationObserver = {
   applied: () => {},
 };
 
-export const WAITING = 'another process is migrating the database; this one waits for it';
+export const WAITING = 'waiting to record a migration, which another process may be applying';
 
 export const BLOCKED =
   'another session holds a lock that the migration needs; it is repeated until the lock is free';

@@ -159,7 +159,7 @@ describe('a migration while another session holds a lock', () => {
     await using other = await SqlConnection.open(database.url);
     await other.query("begin; insert into schema_migrations values (6, '0006-usage.sql', 0)");
     await using program = new Program(folder, ['serve'], { env: database.env });
-    const WAITING = 'another process is migrating the database; this one waits for it';
+    const WAITING = 'waiting to record a migration, which another process may be applying';
     await program.says(new RegExp(WAITING));
     await other.query('rollback');
     await program.says(/"migrated the database".*listening/s);

@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { BUSY_TIMEOUT_MS } from '../file/connection.ts';
 
 export interface FileToCheck {
   file: string;
@@ -17,7 +18,7 @@ const { file, check } = workerData as FileToCheck;
 parentPort!.postMessage({ corruption: findCorruption() } satisfies CheckReply);
 
 function findCorruption(): string | null {
-  using database = new DatabaseSync(file);
+  using database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   // Opens the file, also the log that belongs to it.
   const statement = database.prepare(`pragma ${check}`);
   parentPort!.postMessage('opened' satisfies CheckReply);
