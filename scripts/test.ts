@@ -51,8 +51,8 @@ const LONGEST_CONSOLE = [
   'test/console/markup.test.ts',
 ];
 const LONGEST_PROCESSES = [
+  'test/process/deploy/prometheus.test.ts',
   'test/process/usage-journal.test.ts',
-  'test/process/deploy/express-chart.test.ts',
   'test/cli/start-command.test.ts',
 ];
 const LONGEST_FAULTS = [
@@ -72,6 +72,7 @@ const LONGEST_RIGS = [
   'reliability/test/slow-clients.test.ts',
   'test/release/release.test.ts',
   'test/browser/console-browser.test.ts',
+  'test/browser/express-chart.test.ts',
   'test/data/copy.test.ts',
   'test/data/import.test.ts',
   'test/bad-input/bad-body.test.ts',
