@@ -57,7 +57,7 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal(response.status, 200, response.text);
     return response.json;
   };
-  /** Applies changes that take so long that the call may fail after them, and be repeated without any left. */
+  /** Applies so many changes that the call may fail although it has applied them; repeated, it finds none left. */
   const applyAll = async (body: object, changes: number, prune = false) => {
     const plan = () => applied(body, `?dry_run=true&prune=${prune}`);
     assert.equal((await plan()).changes.length, changes);

@@ -96,10 +96,12 @@ describe('A slow database', () => {
     }
     site.proxy.delayMs = 50;
     for (const order of ['newest', 'oldest']) {
-      const { status, text } = await site.call({
-        path: `/v1/user-groups/renamed-40/events?order=${order}`,
-      });
+      const path = `/v1/user-groups/renamed-40/events?order=${order}`;
+      const { status, text, json } = await site.call({ path });
       assert.equal(status, 200, `${order}: ${text}`);
+      const next = await site.call({ path: `${path}&cursor=${json.next_cursor}` });
+      assert.equal(next.status, 200, `${order}: ${next.text}`);
+      assert.notEqual(next.json.next_cursor, json.next_cursor);
     }
   });
 

@@ -19,7 +19,10 @@ const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
 /** Much shorter than the maximum wait at start, even on a busy machine. */
 const END_LIMIT_MS = 30_000;
 /** Settings with which nothing that waits for a server ends within the limit. */
-const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '120000', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '120000' };
+const LONG_TIMEOUTS = {
+  UGS_POSTGRES_CONNECT_TIMEOUT_MS: '120000',
+  UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '120000',
+};
 /** Longer than a server may take to respond by default. */
 const LONG_MS = 3_000;
 /** Delay of each response of a slow database. */
@@ -90,7 +93,7 @@ describe('A service that starts', () => {
       it('stops cleanly and immediately on SIGTERM', async () => {
         await using proxy = await FaultProxy.start(site.database.url);
         await fail(proxy);
-        const env = { ...site.env, ...PATIENT, DATABASE_URL: proxy.url };
+        const env = { ...site.env, ...LONG_TIMEOUTS, DATABASE_URL: proxy.url };
         await using program = new Program(site.folder, ['serve'], { env });
         await eventually(
           'an attempt',
@@ -140,7 +143,7 @@ describe('A service that starts', () => {
 
   it('stops immediately on SIGTERM while its threads open their first connections', async () => {
     const connecting = site.proxy.once('ping', 'silence');
-    const env = { ...site.env, ...PATIENT, UGS_THREADS: '2' };
+    const env = { ...site.env, ...LONG_TIMEOUTS, UGS_THREADS: '2' };
     await using program = new Program(site.folder, ['serve'], { env });
     await connecting;
     await assertCancelled(program);
@@ -152,7 +155,7 @@ describe('A service that starts', () => {
     const { host } = new URL(proxy.url);
     const DATABASE_URL = site.database.url.replace('@', `@${host},`);
     await using program = new Program(site.folder, ['serve'], {
-      env: { ...site.env, ...PATIENT, DATABASE_URL },
+      env: { ...site.env, ...LONG_TIMEOUTS, DATABASE_URL },
     });
     await eventually('a connection', () => proxy.opened > 0);
     await assertCancelled(program);
@@ -161,7 +164,7 @@ describe('A service that starts', () => {
   it('lets a command wait for a slow database as long as UGS_POSTGRES_CONNECT_TIMEOUT_MS', async () => {
     await using proxy = await FaultProxy.start(site.database.url);
     const asked = proxy.once('show server_version', 'pass');
-    const env = { ...site.env, ...PATIENT, DATABASE_URL: proxy.url };
+    const env = { ...site.env, ...LONG_TIMEOUTS, DATABASE_URL: proxy.url };
     const running = run(site.folder, ['workspace', 'list'], { env });
     await asked;
     proxy.silence('open');

@@ -74,9 +74,14 @@ describe('A log whose reader stalls', () => {
     const args = ['serve', '--port', String(port), '--threads', '1', '--access-log', 'on'];
     await using service = program(folder, 'exec "$0" "$@" > pipe', args);
     await eventually('a response', () => create(port, token).catch(() => null));
-    // 503 on a busy machine.
-    for (let calls = 1; calls < CALLS; calls++)
-      assert.ok([200, 201, 503].includes((await create(port, token)).status));
+    let served = 0;
+    for (let calls = 1; calls < CALLS; calls++) {
+      const { status } = await create(port, token);
+      if (status === 200) served++;
+      else assert.equal(status, 503);
+    }
+    // On a busy machine, some calls are refused.
+    assert.ok(served > CALLS / 2, `${served} of ${CALLS} calls`);
     await using reader = new Program(folder, [pipe], { command: 'cat' });
     await reader.says(/"msg":"request"/);
     closeSync(stalled);

@@ -173,7 +173,7 @@ export class Service extends Program {
    */
   busyMs = 0;
 
-  /** Returns a number of callers of whom a busy machine can serve as many as one that is not busy of `count`. */
+  /** Returns how many of `count` callers a machine as busy as this one can serve. */
   callers(count: number): number {
     return Math.ceil((count * USUAL_START_MS) / (USUAL_START_MS + this.busyMs));
   }
