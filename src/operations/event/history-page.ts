@@ -44,6 +44,8 @@ interface Interruption {
 const MAX_ATTEMPTS = 20;
 /** Time after which a page ends early: each part takes several reads, which a slow database delays. */
 const MAX_WALK_MS = 500;
+/** The same while the page is empty. */
+const MAX_EMPTY_WALK_MS = 1_000;
 
 export async function readHistoryPage(
   store: BatchingStore,
@@ -84,13 +86,15 @@ async function readPage(
       page.last ?? (order === 'newest' ? { position: at!.before, eventId: '' } : START);
     return { ...page, last: { position, eventId, ...placeOf(at) }, isEnd: false, isCut: true };
   };
-  const endBy = performance.now() + MAX_WALK_MS;
+  const startedAt = performance.now();
   let count = 0;
   for await (const part of parts) {
     if ('continueAt' in part) return interrupted(part.continueAt);
     const limit = search.limit - page.events.length;
     if (limit === 0) return { ...page, isEnd: false };
-    if (count === MAX_PARTS || (count > 0 && performance.now() >= endBy)) return interrupted(part.end);
+    const maxMs = page.events.length > 0 ? MAX_WALK_MS : MAX_EMPTY_WALK_MS;
+    const isLong = count > 0 && performance.now() - startedAt >= maxMs;
+    if (count === MAX_PARTS || isLong) return interrupted(part.end);
     count++;
     const { id, range } = part;
     const { events, last, isEnd } = await store.read({
