@@ -235,7 +235,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     const query = { limit: 1, search: 'nothing', match: 'contains', prefersNames: true } as const;
     await listUserGroups(context, operator(workspace.workspaceId, 'Customer'), query);
     const queries = mock.calls.filter((call) => call.arguments[0].kind === 'searchUserGroups');
-    // As many as 25 if each reads eight groups.
+    // Would be 25 if each read eight groups.
     assert.ok(queries.length > 0 && queries.length <= 5, `${queries.length} queries`);
   });
 

@@ -91,7 +91,7 @@ export function hasInvalidMapping(
 
 function textTest(contains: string): (group: Filterable) => boolean {
   const text = foldText(contains);
-  // Of invisible characters only, which would be part of every text.
+  // The empty text would be part of every id and name.
   if (text === '') return () => false;
   const condition = propertyConditionIn(contains);
   const hasProperty = condition === null ? null : propertyTest(condition);
