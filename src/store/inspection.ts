@@ -37,8 +37,8 @@ export abstract class Inspection {
   /** Milliseconds by which the database's clock is ahead of this machine's; null if they share one. */
   abstract clockAheadMs(): Promise<number | null>;
 
-  /** Indexes of the newest schema that a fully migrated database lacks because its restore failed. */
-  abstract missingIndexes(): Promise<string[]>;
+  /** Tables and indexes of the newest schema that a fully migrated database lacks. */
+  abstract missingRelations(): Promise<string[]>;
 
   protected abstract hasTable(name: string): Promise<boolean>;
 

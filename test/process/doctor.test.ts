@@ -18,7 +18,7 @@ import { before, describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/support/small-disk.ts';
 import { readEnvironmentFile } from '../../src/commands/doctor/environment-file.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
-import { indexNames } from '../../src/store/postgres/schema/indexes.ts';
+import { createdRelations } from '../../src/store/postgres/schema/migrate.ts';
 import { databaseOf, postgres } from '../support/database.ts';
 import {
   createApiToken,
@@ -412,15 +412,22 @@ describe('doctor on PostgreSQL', () => {
     await assertFound('failed', 'database', /search_path/, await withOptions('-c search_path=nowhere'));
   });
 
-  it('reports each index that a partial restore has not created', async () => {
-    const indexes = await runSql(database, "select indexname from pg_indexes where schemaname = 'public'");
-    assert.deepEqual(indexes.map(({ indexname }) => String(indexname)).sort(), indexNames);
+  it('reports each index that a partial restore has not created, and a table that was renamed', async () => {
+    const relations = await runSql(
+      database,
+      "select relname from pg_class where relnamespace = 'public'::regnamespace",
+    );
+    assert.deepEqual(relations.map(({ relname }) => String(relname)).sort(), createdRelations());
+    await runSql(database, 'alter table user_groups rename to customers');
+    const renamed = await doctor(folder, database);
+    await assertFound('failed', 'schema', /lacks 1 table or index: user_groups$/, renamed);
+    await runSql(database, 'alter table customers rename to user_groups');
     await runSql(database, 'drop index user_groups_bucket_token_digest');
     await runSql(database, 'alter table imported_tokens drop constraint imported_tokens_pkey');
     await assertFound(
       'failed',
       'schema',
-      /lacks 2 indexes: imported_tokens_pkey, user_groups_bucket_token_digest$/,
+      /lacks 2 tables or indexes: imported_tokens_pkey, user_groups_bucket_token_digest$/,
       await doctor(folder, database),
     );
     await runSql(database, 'alter table imported_tokens add primary key (token_digest)');
@@ -469,12 +476,16 @@ describe('doctor on PostgreSQL', () => {
     await runSql(database, 'delete from schema_migrations where number = 999');
   });
 
-  it('reports read-only transactions, and commits that are not durable', async () => {
+  it('reports read-only transactions, commits that are not durable, and a table that a crash empties', async () => {
     const readOnly = await withOptions('-c default_transaction_read_only=on');
     assert.equal(readOnly.code, 65);
     assert.match(readOnly.stdout, /read-only/);
     const risky = await withOptions('-c synchronous_commit=off');
     await assertFound('warning', 'durability', /synchronous_commit = off/, risky);
+    await runSql(database, 'alter table user_groups set unlogged');
+    const unlogged = await doctor(folder, database);
+    await assertFound('warning', 'durability', /the table user_groups is unlogged/, unlogged);
+    await runSql(database, 'alter table user_groups set logged');
   });
 
   it('reports each table on which a privilege is missing', async () => {

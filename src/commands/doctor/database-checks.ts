@@ -82,11 +82,11 @@ function toCheck({ subject, isFatal, message, remedy }: Finding): Check {
 
 async function checkSchema(inspection: Inspection): Promise<CheckResult> {
   const pending = await inspection.pendingMigrations();
-  const missing = pending.length === 0 ? await inspection.missingIndexes() : [];
+  const missing = pending.length === 0 ? await inspection.missingRelations() : [];
   if (missing.length > 0)
     return failed(
-      `the database lacks ${counted(missing.length, 'index', 'indexes')}: ${missing.join(', ')}`,
-      'restore the backup again, completely: see "PostgreSQL" in docs/back-up.md',
+      `the database lacks ${counted(missing.length, 'table or index', 'tables or indexes')}: ${missing.join(', ')}`,
+      'create or rename what was dropped or renamed; after a failed restore, restore the backup again, completely: see "PostgreSQL" in docs/back-up.md',
     );
   const newerVersion = await inspection.newerVersion();
   if (newerVersion !== null)

@@ -57,7 +57,8 @@ async function open(
       firstHost: session.host,
       lastPrimary,
     };
-    return { schema, warnings: await findDurabilityRisks(session), server };
+    const warnings = (await findDurabilityRisks(session)).map(({ message }) => message);
+    return { schema, warnings, server };
   });
   return { ...found, ...openMigratedStore(options, found.server) };
 }

@@ -5,8 +5,7 @@ import { type Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
-import { indexNames } from './indexes.ts';
-import { checkServer, createdTables, migrations, ServerUnfit } from './migrate.ts';
+import { checkServer, createdRelations, createdTables, migrations, ServerUnfit } from './migrate.ts';
 import { findHiddenTables, findMissingPrivileges } from './privileges.ts';
 import { findReusedIds } from './reused-ids.ts';
 import { type SchemaSession, withSchemaSession, withServingSession } from './session.ts';
@@ -14,9 +13,9 @@ import { type SchemaSession, withSchemaSession, withServingSession } from './ses
 /** First version in which gathering statistics requires a privilege of its own. */
 const MAINTAIN_SINCE = 17;
 
-/** The indexes in the schema of the service; one whose creation failed is not valid. */
-const INDEXES = `select relname from pg_class join pg_index on indexrelid = pg_class.oid
-  where indisvalid
+/** The tables and indexes in the schema of the service; an index whose creation failed is not valid. */
+const RELATIONS = `select relname from pg_class left join pg_index on indexrelid = pg_class.oid
+  where indisvalid is not false
     and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))`;
 /** Whether another application's `schema_migrations` exists, or tables with our names without it. */
 const IS_OF_OTHER_APPLICATION = `select case when to_regclass('schema_migrations') is null
@@ -102,10 +101,10 @@ class PostgresInspection extends Inspection {
     return (row?.[0] as number) - (sentAt + receivedAt) / 2;
   }
 
-  async missingIndexes(): Promise<string[]> {
-    const rows = await this.#session.ask(INDEXES);
+  async missingRelations(): Promise<string[]> {
+    const rows = await this.#session.ask(RELATIONS);
     const found = new Set(rows.map(([name]) => name));
-    return indexNames.filter((name) => !found.has(name));
+    return createdRelations().filter((name) => !found.has(name));
   }
 
   protected async hasTable(name: string): Promise<boolean> {
@@ -229,8 +228,7 @@ class PostgresInspection extends Inspection {
 
   async #durabilityFindings(): Promise<Finding[]> {
     const risks = await findDurabilityRisks(this.#session);
-    const remedy = 'set it to on';
-    return risks.map((message) => ({ subject: 'durability', isFatal: false, message, remedy }));
+    return risks.map((risk) => ({ subject: 'durability', isFatal: false, ...risk }));
   }
 
   async #feedFindings(): Promise<Finding[]> {

@@ -29,6 +29,8 @@ const LOCK_WAIT_MS = 1_250;
 const REPORT_WAIT_MS = 2_000;
 /** Pause after such a wait, in which requests are served. */
 const LOCK_PAUSE_SECONDS = 3;
+/** Indexes of columns that are unique. */
+const UNIQUE_KEYS = ['api_tokens_digest_key', 'workspaces_name_key'];
 /** Duplicate table, undefined column. */
 const FOREIGN_SCHEMA = ['42P07', '42703'];
 
@@ -54,9 +56,18 @@ export async function migrate(session: SchemaSession, observer = UNOBSERVED): Pr
 
 /** Returns the tables that the migrations of this version create. */
 export function createdTables(): string[] {
-  return migrations
-    .pending(0)
-    .flatMap(({ sql }) => [...sql.matchAll(/^create table (\w+)/gm)].map(([, name]) => name!));
+  return namesIn(/^create table (\w+)/gm);
+}
+
+/** Returns the tables and indexes of the newest schema. test/process/doctor.test.ts compares them with a new database. */
+export function createdRelations(): string[] {
+  const tables = [...createdTables(), 'schema_migrations'];
+  const keys = tables.map((table) => `${table}_pkey`);
+  return [...tables, ...keys, ...UNIQUE_KEYS, ...namesIn(/^create (?:unique )?index (\w+)/gm)].sort();
+}
+
+function namesIn(statements: RegExp): string[] {
+  return migrations.pending(0).flatMap(({ sql }) => [...sql.matchAll(statements)].map(([, name]) => name!));
 }
 
 /** Throws `ServerUnfit` and `StoreUnavailable`. */

@@ -4,7 +4,8 @@ import { StoreUnavailable } from '../../port.ts';
 import { createdTables } from './migrate.ts';
 import type { SchemaSession } from './session.ts';
 
-const OWN_TABLES = `relkind in ('r', 'p')
+/** The tables in the schema of the service. */
+export const OWN_TABLES = `relkind in ('r', 'p')
     and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))`;
 
 /** The tables in the schema of the service and what the user may do to each, as PostgreSQL prints booleans. */

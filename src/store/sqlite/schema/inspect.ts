@@ -82,7 +82,7 @@ export class SqliteInspection extends Inspection {
   }
 
   /** None can be missing: a file is restored as a whole. */
-  async missingIndexes(): Promise<string[]> {
+  async missingRelations(): Promise<string[]> {
     return [];
   }
 
