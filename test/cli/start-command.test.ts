@@ -279,12 +279,14 @@ describe('start', () => {
     assert.match(stderr, /^user-group-service: cannot use data\/api-token: [^\n]+\n$/);
   });
 
-  it('exits with 75 and one line if another process is serving the directory', async () => {
+  it('exits with 75 and one line that names the process that is serving the directory', async () => {
     using folder = new Folder();
-    await using _first = await QuickStart.ready(folder);
+    await using first = await QuickStart.ready(folder);
     const { code, stdout, stderr } = await run(folder, ['start']);
     assert.equal(code, 75);
     assert.equal(stdout, '');
-    assert.match(stderr, /^user-group-service: another process is serving data\/user-groups\.db.*\n$/);
+    const owner = process.platform === 'linux' ? ` \\(process ${first.id}\\)` : '';
+    const message = `^user-group-service: another process is serving data/user-groups\\.db${owner}; .*\\n$`;
+    assert.match(stderr, new RegExp(message));
   });
 });

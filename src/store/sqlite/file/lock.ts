@@ -1,12 +1,16 @@
 // One process serves a database file. The lock is an SQLite lock on a separate file, so the operating system releases
 // it however the process ends.
 
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { fileIdentity, futurePath, makeFile } from './file.ts';
 import { asStoreError, guard, sqliteErrorCode } from './file-error.ts';
 
 const BUSY = 5;
+/** Locks of the processes of this machine on Linux, of which a container sees only its own. */
+const LOCKS = '/proc/locks';
+/** First byte of a lock of SQLite, whatever the size of the file (https://sqlite.org/fileformat.html, 1.6). */
+const PENDING_BYTE = 2 ** 30;
 
 /** Another process is serving the file. */
 export class AlreadyServed extends Error {
@@ -48,7 +52,9 @@ function takeLock(path: string, realPath: string): { close(): void } {
     refuseRemoved(lockFile, identity, path);
   } catch (error) {
     lock.close();
-    throw sqliteErrorCode(error) === BUSY ? alreadyServed(path, error) : asStoreError(error, lockFile);
+    throw sqliteErrorCode(error) === BUSY
+      ? alreadyServed(path + ownerOf(lockFile), error)
+      : asStoreError(error, lockFile);
   }
   return { close: () => lock.close() };
 }
@@ -56,6 +62,14 @@ function takeLock(path: string, realPath: string): { close(): void } {
 /** A restore may just have removed the file: another process could then lock a new one of its name. */
 function refuseRemoved(lockFile: string, identity: string, path: string): void {
   if (!existsSync(lockFile) || fileIdentity(lockFile) !== identity) throw alreadyServed(path);
+}
+
+/** Returns the id of the process that has the lock, if the system tells it. */
+function ownerOf(lockFile: string): string {
+  const { ino } = statSync(lockFile, { bigint: true });
+  const locks = existsSync(LOCKS) ? readFileSync(LOCKS, 'utf8') : '';
+  const pid = new RegExp(`WRITE (\\d+) \\S+:${ino} ${PENDING_BYTE} `).exec(locks)?.[1];
+  return pid === undefined ? '' : ` (process ${pid})`;
 }
 
 function alreadyServed(path: string, cause?: unknown): AlreadyServed {
