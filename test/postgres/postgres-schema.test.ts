@@ -243,7 +243,21 @@ it('a PostgreSQL user without the privilege to create tables serves a database m
     const service = await TestService.start(postgres, { database });
     const { json } = await service.get({ user_group_id: 'a', name: 'A' });
     assert.equal(json.new_user_group, true);
+    const { token } = json.user_group;
+    assert.equal((await service.resolve(token)).status, 200);
+    await client.query('alter table user_groups enable row level security');
+    assert.equal((await service.resolve(token)).status, 503, 'hidden rows, which must not count as unknown');
+    using folder = new Folder();
+    const { code, stderr } = await run(folder, ['workspace', 'list'], database);
+    assert.deepEqual(
+      { code, hides: stderr.includes('hides all rows of user_groups') },
+      { code: 69, hides: true },
+    );
+    await client.query(`create policy mine on user_groups to ${name} using (true)`);
     await service.stop();
+    const other = await TestService.start(postgres, { database });
+    assert.equal((await other.resolve(token)).status, 200);
+    await other.stop();
   } finally {
     await client.query(`drop owned by ${name}`);
     await client.query(`drop role ${name}`);

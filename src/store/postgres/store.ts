@@ -10,7 +10,7 @@ import { runQueries } from './query-executors.ts';
 import { hasCitus } from './schema/citus.ts';
 import { findDurabilityRisks } from './schema/durability-check.ts';
 import { migrate } from './schema/migrate.ts';
-import { refuseMissingPrivileges } from './schema/privileges.ts';
+import { refuseHiddenTables, refuseMissingPrivileges } from './schema/privileges.ts';
 import { refuseReusedIds } from './schema/reused-ids.ts';
 import { type SchemaSession, withSchemaSession } from './schema/session.ts';
 import { StandbyWait } from './standby-wait.ts';
@@ -25,6 +25,7 @@ export interface ServerFacts {
   /** Index of the URL of the primary. */
   firstHost: number;
   lastPrimary: SharedArrayBuffer;
+  hasPolicies: boolean;
 }
 
 interface MigratedPostgresStore extends PostgresStore, MigratedStore {
@@ -50,12 +51,14 @@ async function open(
   const lastPrimary = lastPrimaryMemory();
   const found = await withSchemaSession({ ...options, lastPrimary }, async (session) => {
     const schema = await migrate(session, options.migrationObserver);
+    const hasPolicies = await refuseHiddenTables(session);
     await check(session);
     await refuseReusedIds(session);
     const server = {
       isCitus: await hasCitus(session),
       firstHost: session.host,
       lastPrimary,
+      hasPolicies,
     };
     const warnings = (await findDurabilityRisks(session)).map(({ message }) => message);
     return { schema, warnings, server };

@@ -1,4 +1,4 @@
-// Connection options for PostgreSQL: URL, timeouts and planner settings.
+// Connection options for PostgreSQL: URL, timeouts and session settings.
 
 import type { ClientConfig } from 'pg';
 import type { EventQuotaOptions } from '../../../domain/event/quota.ts';
@@ -21,6 +21,8 @@ export interface PostgresOptions {
   statementTimeoutMs: number;
   /** Whether session settings are sent with a new connection, which some poolers reject. */
   sessionSettings: boolean;
+  /** Whether policies of row-level security applied to the user when the process started. */
+  hasPolicies?: boolean;
   /** Whether statements are prepared by name, which PgBouncer before 1.21 does not support. */
   preparedStatements: boolean;
   observer?: StoreObserver;
@@ -44,10 +46,10 @@ export function clientConfig(
   isCitus: boolean,
 ): ConnectionConfig & { query_timeout: number } {
   const { urls, firstHost, lastPrimary, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
-  const planner = sessionSettings ? plannerSettings(isCitus) : [];
+  const settings = sessionSettings ? settingsOf(isCitus, options) : [];
   return {
     hosts: new Hosts(
-      urls.map((url) => withOptions(url.reveal(), planner)),
+      urls.map((url) => withOptions(url.reveal(), settings)),
       firstHost,
       lastPrimary,
     ),
@@ -80,9 +82,18 @@ const COMMON_SETTINGS = [
   'jit=off',
 ];
 
-/** Without these options lookups are slower, and small tables may cause deadlocks, which are retried. */
-function plannerSettings(isCitus: boolean): string[] {
-  return (isCitus ? COMMON_SETTINGS : [GENERIC_PLAN, ...COMMON_SETTINGS]).map((setting) => `-c ${setting}`);
+// Row-level security that is enabled while the process runs makes statements fail, instead of hiding rows: otherwise
+// every token would be unknown.
+const SHOW_ALL_ROWS = 'row_security=off';
+
+/** Without these settings lookups are slower, small tables may cause deadlocks, which are retried, and rows may be hidden. */
+function settingsOf(isCitus: boolean, { hasPolicies = false }: PostgresOptions): string[] {
+  const settings = [
+    ...(isCitus ? [] : [GENERIC_PLAN]),
+    ...COMMON_SETTINGS,
+    ...(hasPolicies ? [] : [SHOW_ALL_ROWS]),
+  ];
+  return settings.map((setting) => `-c ${setting}`);
 }
 
 const LONE_PERCENT = /%(?![0-9a-f]{2})/gi;

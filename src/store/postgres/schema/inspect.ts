@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../port.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { checkServer, createdRelations, createdTables, migrations, ServerUnfit } from './migrate.ts';
-import { findHiddenTables, findMissingPrivileges } from './privileges.ts';
+import { checkRowSecurity, findMissingPrivileges } from './privileges.ts';
 import { findReusedIds } from './reused-ids.ts';
 import { type SchemaSession, withSchemaSession, withServingSession } from './session.ts';
 
@@ -208,8 +208,8 @@ class PostgresInspection extends Inspection {
   }
 
   async #hiddenFindings(): Promise<Finding[]> {
-    const tables = await findHiddenTables(this.#session);
-    return tables.map((table) => {
+    const { hidden } = await checkRowSecurity(this.#session);
+    return hidden.map((table) => {
       const remedy = `as the owner of the table, run: alter table ${table} disable row level security`;
       return fatal('privileges', `row-level security hides all rows of ${table} from the user`, remedy);
     });
