@@ -194,11 +194,10 @@ describe('A clone without dependencies', () => {
     ['npm', 'run', 'check'],
     ['node', 'bin/user-group-service.js', '--version'],
   ];
+  const folder = Folder.of();
+  before(() => copySources(folder));
   for (const [command = '', ...args] of commands) {
     it(`makes "${command} ${args.join(' ')}" fail with one line that says what to do`, async () => {
-      using folder = new Folder();
-      for (const part of ['package.json', 'bin', 'scripts', 'src'])
-        cpSync(join(ROOT, part), folder.join(part), { recursive: true });
       await using program = new Program(folder, args, { command });
       const { code, stderr } = await program.exit(LIMIT_MS);
       assert.notEqual(code, 0);
@@ -211,13 +210,14 @@ describe('A clone without dependencies', () => {
 describe('A clone whose dependencies were installed without their scripts', () => {
   const oldNode = findOldNode();
   const skip = oldNode === undefined && 'needs a Node before 24.17 in PATH';
+  const folder = Folder.of();
+  before(() => {
+    copySources(folder);
+    mkdirSync(folder.join('node_modules/.bin'), { recursive: true });
+    writeFileSync(folder.join('node_modules/.bin/tsc'), '');
+  });
   for (const args of [['start'], ['test']])
     it(`makes "npm ${args}" fail with one line that says what to do`, { skip }, async () => {
-      using folder = new Folder();
-      for (const part of ['package.json', 'bin', 'scripts', 'src'])
-        cpSync(join(ROOT, part), folder.join(part), { recursive: true });
-      mkdirSync(folder.join('node_modules/.bin'), { recursive: true });
-      writeFileSync(folder.join('node_modules/.bin/tsc'), '');
       const env = { PATH: [dirname(oldNode!), '/usr/bin', '/bin'].join(delimiter) };
       await using program = new Program(folder, args, { command: 'npm', env });
       const { code, stderr } = await program.exit(LIMIT_MS);
@@ -227,6 +227,12 @@ describe('A clone whose dependencies were installed without their scripts', () =
       assert.match(lines[0]!, /^user-group-service: .*"npm ci --ignore-scripts=false"/);
     });
 });
+
+/** Copies what a clone contains without its dependencies. */
+function copySources(folder: Folder): void {
+  for (const part of ['package.json', 'bin', 'scripts', 'src'])
+    cpSync(join(ROOT, part), folder.join(part), { recursive: true });
+}
 
 async function assertServes(folder: Folder): Promise<void> {
   const command = folder.join(COMMAND);
