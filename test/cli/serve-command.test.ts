@@ -14,7 +14,6 @@ import {
   PATIENT,
   PROGRAM,
   Program,
-  run,
   runHosted,
   type Service,
   serve,
@@ -146,7 +145,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
   }
 
   it('that lists auto among the values of UGS_THREADS', () =>
-    assertRefused({ env: { UGS_THREADS: '0' }, names: /UGS_THREADS must be .* 1 to 16, or auto$/m }));
+    assertSettingRefused({ env: { UGS_THREADS: '0' }, names: /UGS_THREADS must be .* 1 to 16, or auto$/m }));
 
   for (const HOST of ['[::1]', '127.0.0.1:8080', '::1:x', 'http://127.0.0.1'])
     it(`that says how an address is written if HOST is ${HOST}`, () =>
@@ -198,7 +197,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     ['127.0.0.1', '[::]:8080'],
   ] as const)
     it(`if UGS_METRICS_ADDRESS is ${UGS_METRICS_ADDRESS}, which is also an address of HOST ${HOST}`, () =>
-      assertRefused({
+      assertSettingRefused({
         env: { HOST, PORT: '8080', UGS_METRICS_ADDRESS },
         names: /UGS_METRICS_ADDRESS must have another port than PORT/,
       }));
@@ -382,7 +381,7 @@ describe('An invalid flag of serve', () => {
   for (const args of [['--prot', '80'], ['--token-keys', 'x'], ['--port'], ['extra']]) {
     it(`exits with 2: ${args.join(' ')}`, async () => {
       using folder = new Folder();
-      const { code, stdout, stderr } = await run(folder, ['serve', ...args]);
+      const { code, stdout, stderr } = await runHosted(folder, ['serve', ...args]);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^user-group-service: /);
     });
@@ -422,12 +421,18 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
     mkdirSync(folder.join('directory'));
     writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
     const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0', ...more };
-    await using program = new Program(folder, ['serve'], { env });
-    const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
+    const start = url.startsWith('sqlite:') ? runHosted : runInTime;
+    const { code, stdout, stderr } = await start(folder, ['serve'], { env });
     assert.match(stderr, ONE_LINE);
     assert.match(stderr, names);
     assert.doesNotMatch(stderr, /hunter2/);
     assert.deepEqual({ code, stdout }, { code: 69, stdout: '' });
+  }
+
+  /** Runs a process of its own, which an open connection would keep running. */
+  async function runInTime(...started: ConstructorParameters<typeof Program>): Promise<Exit> {
+    await using program = new Program(...started);
+    return await program.exit(REFUSAL_LIMIT_MS);
   }
 });
 

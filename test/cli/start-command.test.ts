@@ -2,13 +2,14 @@
 // works.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { freePort } from '../support/connection/free-port.ts';
 import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { send } from '../support/http.ts';
-import { Folder, Program, type ProgramOptions, run } from '../support/process.ts';
+import { Folder, Program, type ProgramOptions, run, runHosted } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 class QuickStart extends Program {
   url = '';
@@ -40,24 +41,57 @@ class QuickStart extends Program {
   }
 }
 
+/** Data that a first start has left, with a user group. */
+class UsedData {
+  readonly #folder = Folder.of();
+  token = '';
+  groupToken = '';
+
+  /** Returns the data of a suite, which exist from before its tests until after them. */
+  static of(): UsedData {
+    const used = new UsedData();
+    before(() => used.#create());
+    return used;
+  }
+
+  async #create(): Promise<void> {
+    await using first = await QuickStart.ready(this.#folder);
+    this.token = first.token;
+    this.groupToken = await first.groupToken();
+    await first.end();
+  }
+
+  /** Returns a folder with a copy. */
+  copy(): Folder {
+    const folder = new Folder();
+    cpSync(this.#folder.path, folder.path, { recursive: true });
+    return folder;
+  }
+}
+
 function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
 async function apiTokens(folder: Folder): Promise<Record<string, unknown>[]> {
-  return JSON.parse((await run(folder, ['api-token', 'list', '--json'])).stdout);
+  return JSON.parse((await runHosted(folder, ['api-token', 'list', '--json'])).stdout);
 }
 
 describe('The first start', () => {
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
+  let program: QuickStart;
+  before(async () => {
+    program = stack.use(await QuickStart.ready(folder));
+  });
+
   it('names the directory of --data with one slash', async () => {
     using folder = new Folder();
     await using program = await QuickStart.ready(folder, {}, ['--data', 'place/']);
     assert.match(program.stdout, / database in place\/\. .* \(stored in place\/api-token\)/);
   });
 
-  it('creates the database, a key file and an API token that only their owner can read', async () => {
-    using folder = new Folder();
-    await using program = await QuickStart.ready(folder);
+  it('creates the database, a key file and an API token that only their owner can read', () => {
     assert.equal(modeOf(folder.join('data/user-groups.db')), '600');
     assert.equal(modeOf(folder.join('data/token-keys')), '600');
     assert.equal(modeOf(folder.join('data/api-token')), '600');
@@ -71,8 +105,6 @@ describe('The first start', () => {
   });
 
   it('creates the workspace "default" with a read-write and an admin API token for Customer', async () => {
-    using folder = new Folder();
-    await using _program = await QuickStart.ready(folder);
     const tokens = await apiTokens(folder);
     const shared = { workspace: 'default', environment: 'Customer', status: 'active' };
     assert.deepEqual(
@@ -87,11 +119,15 @@ describe('The first start', () => {
         { ...shared, permission: 'admin' },
       ],
     );
-    const { stdout } = await run(folder, ['workspace', 'list', '--json']);
+    const { stdout } = await runHosted(folder, ['workspace', 'list', '--json']);
     assert.deepEqual(
       JSON.parse(stdout).map(({ name }: { name: string }) => name),
       ['default'],
     );
+  });
+
+  it('does not mention DATABASE_URL if it is not set', () => {
+    assert.doesNotMatch(program.stdout, /DATABASE_URL/);
   });
 
   it('has stored both API tokens when it is ready', async () => {
@@ -116,8 +152,6 @@ describe('The first start', () => {
   });
 
   it('stores the admin API token in a file, and does not print it', async () => {
-    using folder = new Folder();
-    await using program = await QuickStart.ready(folder);
     const token = readFileSync(folder.join('data/admin-token'), 'utf8').trim();
     const { status } = await send(program.url, { path: '/v1/api-tokens', token });
     assert.equal(status, 200);
@@ -126,8 +160,6 @@ describe('The first start', () => {
   });
 
   it('prints a curl command that works when pasted', async () => {
-    using folder = new Folder();
-    await using program = await QuickStart.ready(folder);
     const command = /^ {2}curl [\s\S]*?\n\n/m.exec(program.stdout)?.[0] ?? '';
     const pasted = new Program(folder, ['-c', command.replace('curl', 'curl -sS')], { command: 'sh' });
     const { code, stdout, stderr } = await pasted.exit();
@@ -149,6 +181,8 @@ describe('The first start', () => {
 });
 
 describe('A second start', () => {
+  const used = UsedData.of();
+
   it('uses the existing data, with the same API token and the same user group tokens', async () => {
     using folder = new Folder();
     await using first = await QuickStart.ready(folder);
@@ -164,7 +198,7 @@ describe('A second start', () => {
   });
 
   const losses: Record<string, (folder: Folder) => Promise<unknown> | undefined> = {
-    'is revoked': (folder) => run(folder, ['api-token', 'revoke', '1']),
+    'is revoked': (folder) => runHosted(folder, ['api-token', 'revoke', '1']),
     'is lost with its file': (folder) => {
       rmSync(folder.join('data/api-token'));
       return undefined;
@@ -181,26 +215,25 @@ describe('A second start', () => {
   };
   for (const [loss, lose] of Object.entries(losses)) {
     it(`creates a new API token if the first ${loss}, and keeps the groups`, async () => {
-      using folder = new Folder();
-      await using first = await QuickStart.ready(folder);
-      const groupToken = await first.groupToken();
-      await first.end();
+      using folder = used.copy();
       await lose(folder);
 
       await using second = await QuickStart.ready(folder);
       assert.match(second.stdout, /Using the existing database .* Created an API token/);
-      assert.notEqual(second.token, first.token);
+      assert.notEqual(second.token, used.token);
       assert.equal(readFileSync(folder.join('data/api-token'), 'utf8'), `${second.token}\n`);
       assert.equal(modeOf(folder.join('data/api-token')), '600');
-      assert.equal(await second.groupToken(), groupToken);
+      assert.equal(await second.groupToken(), used.groupToken);
     });
   }
 });
 
 describe('A start after the workspace was renamed', () => {
+  const used = UsedData.of();
+
   const losses: Record<string, (folder: Folder) => Promise<unknown> | undefined> = {
     'its API tokens were revoked': async (folder) => {
-      for (const id of ['1', '2']) await run(folder, ['api-token', 'revoke', id]);
+      for (const id of ['1', '2']) await runHosted(folder, ['api-token', 'revoke', id]);
     },
     'the file of an API token was lost': (folder) => {
       rmSync(folder.join('data/api-token'));
@@ -213,16 +246,13 @@ describe('A start after the workspace was renamed', () => {
   };
   for (const [loss, lose] of Object.entries(losses)) {
     it(`creates new API tokens in it, and no other workspace, if ${loss}`, async () => {
-      using folder = new Folder();
-      await using first = await QuickStart.ready(folder);
-      const groupToken = await first.groupToken();
-      await first.end();
-      await run(folder, ['workspace', 'rename', 'default', 'acme']);
+      using folder = used.copy();
+      await runHosted(folder, ['workspace', 'rename', 'default', 'acme']);
       await lose(folder);
 
       await using second = await QuickStart.ready(folder);
-      assert.equal(await second.groupToken(), groupToken);
-      const workspaces = JSON.parse((await run(folder, ['workspace', 'list', '--json'])).stdout);
+      assert.equal(await second.groupToken(), used.groupToken);
+      const workspaces = JSON.parse((await runHosted(folder, ['workspace', 'list', '--json'])).stdout);
       assert.deepEqual(
         workspaces.map(({ name }: { name: string }) => name),
         ['acme'],
@@ -249,12 +279,6 @@ describe('start', () => {
       assert.throws(() => statSync(folder.join('other')), { code: 'ENOENT' });
       await program.end();
     }
-  });
-
-  it('does not mention DATABASE_URL if it is not set', async () => {
-    using folder = new Folder();
-    await using program = await QuickStart.ready(folder);
-    assert.doesNotMatch(program.stdout, /DATABASE_URL/);
   });
 
   it('exits with 75 and one line that names the port if the port is in use', async () => {

@@ -5,12 +5,12 @@ import { readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../../support/database.ts';
-import { Folder, run } from '../../support/process.ts';
+import { Folder, run, runHosted } from '../../support/process.ts';
 
 const STORES = new URL('../../../src/store/', import.meta.url);
 const MIGRATIONS = migrationsOf('sqlite');
 const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres', Citus: 'postgres' };
-const PROCESSES = 20;
+const PROCESSES = 10;
 
 describe('migrate', () => {
   it('prints the applied migrations, and then that the schema is up to date', async () => {
@@ -28,7 +28,7 @@ describe('migrate', () => {
 
   it('prints JSON', async () => {
     using folder = new Folder();
-    const json = async () => JSON.parse((await run(folder, ['migrate', '--json'])).stdout);
+    const json = async () => JSON.parse((await runHosted(folder, ['migrate', '--json'])).stdout);
     assert.deepEqual(await json(), { applied: MIGRATIONS });
     assert.deepEqual(await json(), { applied: [] });
   });
@@ -36,7 +36,7 @@ describe('migrate', () => {
   for (const command of [['migrate'], ['serve'], ['api-token', 'list']]) {
     it(`refuses a database of a newer version with 78 and one line: ${command.join(' ')}`, async () => {
       using folder = new Folder();
-      await run(folder, ['migrate']);
+      await runHosted(folder, ['migrate']);
       const database = new DatabaseSync(folder.join('data/user-groups.db'));
       database.exec("insert into schema_migrations values (9999, '9999-from-the-future.sql', 0)");
       database.close();

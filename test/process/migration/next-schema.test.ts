@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync } from 'node:fs';
-import { after, afterEach, before, beforeEach, it } from 'node:test';
+import { after, afterEach, before, it } from 'node:test';
 import { describeOnEachDatabase, sqlite, type TestDatabase } from '../../support/database.ts';
 import { OtherVersion } from '../../support/migration/other-version.ts';
 import {
@@ -25,12 +25,11 @@ before(() => {
 after(() => next[Symbol.dispose]());
 
 describeOnEachDatabase('a database that the next version has migrated', (kind) => {
-  let folder: Folder;
+  const folder = Folder.of();
   let database: TestDatabase;
   let apiToken: string;
   let ahead: number;
-  beforeEach(async () => {
-    folder = new Folder();
+  before(async () => {
     const created = await kind.create();
     const { stdout } = await runHosted(folder, ['key', 'generate']);
     database = { ...created, env: { UGS_TOKEN_KEYS: stdout.trim(), ...created.env } };
@@ -40,10 +39,8 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
     const [row] = await runSql(database, 'select max(number) as number from schema_migrations');
     ahead = row!.number as number;
   });
-  afterEach(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
-  });
+  afterEach(() => runSql(database, `update schema_migrations set number = ${ahead} where number > ${ahead}`));
+  after(() => database.drop());
 
   const tooNew = () =>
     new RegExp(`\\(${ahead + 1}\\) .*up to ${ahead}\\): use a newer version, or restore the backup`);
@@ -54,7 +51,7 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
     reason: RegExp,
     options: ProgramOptions = database,
   ): Promise<void> {
-    const { code, stdout, stderr } = await run(folder, args, options);
+    const { code, stdout, stderr } = await runHosted(folder, args, options);
     assert.deepEqual({ code, stdout }, { code: 78, stdout: '' }, stderr);
     assert.match(stderr, /^user-group-service: [^\n]+\n$/);
     assert.match(stderr, reason);
@@ -84,12 +81,12 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
     const { code, stdout, stderr } = await run(folder, ['migrate'], database);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     assert.match(stdout, versions());
-    const { stdout: json } = await run(folder, ['migrate', '--json'], database);
+    const { stdout: json } = await runHosted(folder, ['migrate', '--json'], database);
     assert.deepEqual(JSON.parse(json), { applied: [] });
   });
 
   it('makes doctor warn', async () => {
-    const { code, stdout } = await run(folder, ['doctor', '--json'], database);
+    const { code, stdout } = await runHosted(folder, ['doctor', '--json'], database);
     const checks = JSON.parse(stdout).checks as Record<string, string>[];
     const schema = checks.find(({ name }) => name === 'schema')!;
     assert.equal(schema.status, 'warning');
@@ -112,7 +109,7 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
     await other.drop();
     await assertRefused(['key', 'reencrypt'], reason);
     await assertRefused(['workspace', 'delete', 'default'], reason);
-    assert.equal((await run(folder, ['workspace', 'list'], database)).code, 0);
+    assert.equal((await runHosted(folder, ['workspace', 'list'], database)).code, 0);
   });
 
   it('is refused if the version after that has migrated it, with what to do', async () => {
@@ -135,9 +132,9 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
 
   it('is restored from a backup', async () => {
     const path = database.url.slice('sqlite:'.length);
-    assert.equal((await run(folder, ['backup', 'backup'], database)).code, 0);
+    assert.equal((await runHosted(folder, ['backup', 'backup'], database)).code, 0);
     renameSync(path, folder.join('moved'));
-    const exit: Exit = await run(folder, ['restore', 'backup'], database);
+    const exit: Exit = await runHosted(folder, ['restore', 'backup'], database);
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.deepEqual(readFileSync(path), readFileSync(folder.join('backup')));
   });
