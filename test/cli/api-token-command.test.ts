@@ -10,6 +10,7 @@ import {
   Folder,
   run,
   runHosted,
+  runOn,
   type Service,
   serve,
 } from '../support/process.ts';
@@ -332,12 +333,12 @@ describeOnEachDatabase('API tokens while the service is running', (kind) => {
   }
 
   function command(...args: string[]): Promise<Exit> {
-    return run(folder, ['api-token', ...args], { env: database.env });
+    return runOn(kind)(folder, ['api-token', ...args], { env: database.env });
   }
 
   /** Returns the entry of an API token in the list. */
   async function listed(id: number): Promise<Record<string, unknown>> {
-    const { stdout } = await command('list', '--json');
+    const { stdout } = await runHosted(folder, ['api-token', 'list', '--json'], { env: database.env });
     return JSON.parse(stdout).find((row: { id: number }) => row.id === id);
   }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { memberChanges } from '../../src/domain/event/changes.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, Folder, run, runHosted } from '../support/process.ts';
+import { type Exit, Folder, run, runHosted, runOn } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { confirmInTerminal, inTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -19,7 +19,7 @@ describeOnEachDatabase('group', (database) => {
     (start: typeof run) =>
     (...args: string[]): Promise<Exit> =>
       start(folder, ['group', ...args, '--workspace', 'default'], { env: service.database.env });
-  const group = groupWith(run);
+  const group = groupWith(runOn(database));
   const hosted = groupWith(runHosted);
 
   async function json(...args: string[]) {
@@ -42,7 +42,7 @@ describeOnEachDatabase('group', (database) => {
   /** Runs a command with another key ring: only commands that decrypt tokens need the right one. */
   function withOtherKeyRing(...args: string[]): Promise<Exit> {
     const env = { ...service.database.env, UGS_TOKEN_KEYS: `00000000:${'A'.repeat(43)}` };
-    return run(folder, ['group', ...args, '--workspace', 'default'], { env });
+    return runHosted(folder, ['group', ...args, '--workspace', 'default'], { env });
   }
 
   /** Runs `group delete` in a terminal, and confirms after the change. */

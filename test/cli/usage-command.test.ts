@@ -8,7 +8,7 @@ import { exitCodes } from '../../src/commands/exit-code.ts';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { toDay } from '../../src/domain/usage.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, run, runHosted, ServedDatabase } from '../support/process.ts';
+import { type Exit, type run, runHosted, runOn, ServedDatabase } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const HEADING =
@@ -23,7 +23,7 @@ describeOnEachDatabase('usage export', (kind) => {
     (start: typeof run) =>
     (...args: string[]): Promise<Exit> =>
       start(folder, ['usage', 'export', '--workspace', 'default', ...args], site.onDatabase);
-  const runExport = exportWith(run);
+  const runExport = exportWith(runOn(kind));
   const exportHosted = exportWith(runHosted);
 
   async function insert(
@@ -87,7 +87,7 @@ describeOnEachDatabase('usage export', (kind) => {
     ]);
     const weak = await site.apiToken(['--permission', 'read-only']);
     const runOverHttp = (apiToken: string, ...args: string[]) =>
-      run(folder, ['usage', 'export', '--url', site.service.url, ...args], {
+      runOn(kind)(folder, ['usage', 'export', '--url', site.service.url, ...args], {
         env: { UGS_API_TOKEN: apiToken },
       });
     for (const filter of [[], ['--group', 'b'], ['--integration', 'cube'], ['--group-by', 'month']]) {

@@ -9,8 +9,8 @@ import {
   type Exit,
   eventually,
   Folder,
-  run,
   runHosted,
+  runOn,
   type Service,
   serve,
 } from '../support/process.ts';
@@ -59,7 +59,7 @@ describeOnEachDatabase('webhook', (kind) => {
   }
 
   function command(...args: string[]): Promise<Exit> {
-    return run(folder, ['webhook', ...args], { env: database.env });
+    return runOn(kind)(folder, ['webhook', ...args], { env: database.env });
   }
 
   function hosted(...args: string[]): Promise<Exit> {

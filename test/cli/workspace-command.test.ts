@@ -14,7 +14,7 @@ import {
   WorkspaceDeleted,
 } from '../../src/operations/workspace/workspace.ts';
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
-import { createApiToken, type Exit, Folder, run, runHosted, serve } from '../support/process.ts';
+import { createApiToken, type Exit, Folder, runHosted, runOn, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -32,7 +32,7 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
   });
 
   function command(...args: string[]): Promise<Exit> {
-    return run(folder, args, { env: database.env });
+    return runOn(kind)(folder, args, { env: database.env });
   }
 
   function hosted(...args: string[]): Promise<Exit> {

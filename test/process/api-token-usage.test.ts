@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { createApiToken, eventually, Folder, run, type Service, serve } from '../support/process.ts';
+import { createApiToken, eventually, Folder, runHosted, type Service, serve } from '../support/process.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,7 +23,7 @@ describeOnEachDatabase('The last use of an API token', (kind) => {
       await using service = await serve(folder, { env });
       const { token } = await createApiToken(folder, [], { env });
       const listed = async (): Promise<string | null> => {
-        const { stdout } = await run(folder, ['api-token', 'list', '--json'], { env });
+        const { stdout } = await runHosted(folder, ['api-token', 'list', '--json'], { env });
         return JSON.parse(stdout)[0].last_used_at;
       };
       assert.equal(await listed(), null);

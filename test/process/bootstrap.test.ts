@@ -9,8 +9,8 @@ import {
   createApiToken,
   type Exit,
   Folder,
-  run,
   runHosted,
+  runOn,
   type Service,
   serve,
 } from '../support/process.ts';
@@ -37,7 +37,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
 
   /** Starts the service, which must exit with 78 and one line, and returns the line. */
   async function refusal(more?: Record<string, string>): Promise<string> {
-    const { code, stdout, stderr }: Exit = await run(folder, ['serve'], { env: envWith(more) });
+    const { code, stdout, stderr }: Exit = await runOn(kind)(folder, ['serve'], { env: envWith(more) });
     assert.equal(code, 78);
     assert.equal(stdout.includes('listening'), false);
     assert.match(stderr, /^user-group-service: UGS_BOOTSTRAP_API_TOKEN [^\n]+\n$/);

@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
 import { before, it } from 'node:test';
 import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, run, runHosted, ServedDatabase } from '../support/process.ts';
+import { type Exit, run, runHosted, runOn, ServedDatabase } from '../support/process.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 const CONFIG = `
@@ -58,7 +58,7 @@ describeOnEachDatabase('config', (kind) => {
         const target = targets.get(name)!;
         return start(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
       };
-    const config = configWith(run);
+    const config = configWith(runOn(kind));
     const hosted = configWith(runHosted);
     const withSecret = { METABASE_SECRET: SECRET };
 
@@ -89,11 +89,11 @@ describeOnEachDatabase('config', (kind) => {
       for (const format of ['yaml', 'json']) {
         const file = folder.join(`export.${format}`);
         rmSync(file, { force: true });
-        assert.equal((await config(['export', file])).code, 0);
+        assert.equal((await (format === 'yaml' ? config : hosted)(['export', file])).code, 0);
         const text = readFileSync(file, 'utf8');
         assert.match(text, /9007199254740993/);
         assert.match(text, /1\.50/);
-        assert.equal((await config(['export', '--format', format])).stdout, text);
+        assert.equal((await hosted(['export', '--format', format])).stdout, text);
         assert.equal((await hosted(['plan', file, '--prune'], env)).code, 0);
         assert.equal((await hosted(['export', file])).code, 2);
       }
@@ -169,7 +169,7 @@ describeOnEachDatabase('config', (kind) => {
   it('accepts the file that the documentation shows', async () => {
     const [, text] = /```yaml\n([\s\S]*?)```/.exec(readFileSync('docs/configuration.md', 'utf8'))!;
     const args = ['config', 'plan', write('documented.yaml', text!), '--workspace', 'default'];
-    const plan = await run(folder, args, { env: { ...site.onDatabase.env, METABASE_SECRET: SECRET } });
+    const plan = await runHosted(folder, args, { env: { ...site.onDatabase.env, METABASE_SECRET: SECRET } });
     assert.equal(plan.code, 2, plan.stderr);
   });
 
@@ -207,7 +207,7 @@ describeOnEachDatabase('config', (kind) => {
     const file = write('late.yaml', '{version: 1, schemas: {late: {name: Late}}}');
     for (const format of [[], ['--json']]) {
       const args = ['config', 'apply', file, '--url', proxy.url, ...format];
-      const { code, stdout, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+      const { code, stdout, stderr } = await runHosted(folder, args, { env: { UGS_API_TOKEN: site.token } });
       assert.equal(code, 69, stderr);
       assert.doesNotMatch(stdout, /Applied|^\{/);
       assert.equal((await site.call('GET', '/v1/schemas/late')).status, 404);
@@ -226,7 +226,7 @@ describeOnEachDatabase('config', (kind) => {
     await using proxy = await LoopbackServer.listen(createServer((...call) => void forward(...call)));
     const file = write('lost.yaml', '{version: 1, schemas: {lost: {name: Lost}}}');
     const args = ['config', 'apply', file, '--url', proxy.url, '--json'];
-    const { code, stdout, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    const { code, stdout, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
     assert.deepEqual([code, isLost], [0, true], stderr);
     const { changes, config_version: version } = JSON.parse(stdout);
     assert.deepEqual(

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { createApiToken, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
+import { createApiToken, Folder, PROGRAM, Program, run, runHosted, serve } from '../support/process.ts';
 
 /** Linux lists all file locks in this file. */
 const LOCKS = '/proc/locks';
@@ -81,7 +81,7 @@ describe('A SQLite file in use by a process', () => {
       const before = tables();
       for (const args of [['serve'], ['migrate']]) {
         const env = { DATABASE_URL: 'sqlite:other.db' };
-        const { code, stdout, stderr } = await run(folder, args, { env });
+        const { code, stdout, stderr } = await runHosted(folder, args, { env });
         assert.match(
           stderr,
           /^user-group-service: SQLite: \S+\/other\.db has tables of another application: [^\n]+\n$/,
@@ -187,7 +187,7 @@ describe('A SQLite file in use by a process', () => {
     await createApiToken(folder);
     for (const file of ['', 'data', ...globSync('data/*', { cwd: folder.path })])
       chownSync(folder.join(file), OTHER_USER, OTHER_USER);
-    assert.equal((await run(folder, ['backup', 'first'])).code, 0);
+    assert.equal((await runHosted(folder, ['backup', 'first'])).code, 0);
     const { code, stderr } = await runAsOtherUser(folder, ['backup', 'second']);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   });
@@ -242,7 +242,7 @@ describe('A SQLite file in use by a process', () => {
   }
 
   async function assertNotAFile(folder: Folder, args: string[], path: string, detail: string): Promise<void> {
-    const { code, stderr } = await run(folder, [...args, '--database-url', `sqlite:${path}`]);
+    const { code, stderr } = await runHosted(folder, [...args, '--database-url', `sqlite:${path}`]);
     assert.deepEqual(
       { args, code, stderr },
       { args, code: 69, stderr: `user-group-service: SQLite: ${path} ${detail}\n` },
@@ -250,7 +250,7 @@ describe('A SQLite file in use by a process', () => {
   }
 
   async function assertLinked(folder: Folder, args: string[], path: string, other: string): Promise<void> {
-    const { code, stderr } = await run(folder, [...args, '--database-url', `sqlite:${path}`]);
+    const { code, stderr } = await runHosted(folder, [...args, '--database-url', `sqlite:${path}`]);
     assert.deepEqual({ args, path, code }, { args, path, code: 69 });
     assert.match(stderr, new RegExp(`^user-group-service: [^\n]* a hard link ${other}, by which [^\n]*\n$`));
   }

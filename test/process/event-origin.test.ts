@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
-import { createApiToken, Folder, run, serve } from '../support/process.ts';
+import { createApiToken, Folder, runHosted, serve } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const OPERATOR = '{"type":"command_line","id":null,"name":null,"via":"command_line"}';
@@ -16,7 +16,7 @@ describeOnEachDatabase('The events of commands', (kind) => {
   const folder = Folder.of();
 
   const command = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await run(folder, args, { env: database.env });
+    const { code, stdout, stderr } = await runHosted(folder, args, { env: database.env });
     assert.equal(code, 0, stderr);
     return stdout;
   };

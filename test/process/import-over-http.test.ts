@@ -12,7 +12,7 @@ import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { writeNewerFile } from '../support/migration/newer-file.ts';
-import { type Exit, PROGRAM, run, runHosted, ServedDatabase, served } from '../support/process.ts';
+import { type Exit, PROGRAM, run, runHosted, runOn, ServedDatabase, served } from '../support/process.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
   const site = ServedDatabase.of(kind);
@@ -49,7 +49,7 @@ describeOnEachDatabase('import --url', (kind) => {
       '{"user_group_id":"a/b ö","name":"Exact","mapping":{"40":"213"},"properties":{"n":9007199254740993,"m":1.50}}',
       { user_group_id: 'paused', name: 'Paused', suspended: true },
     ];
-    const first = await importWith(run)(lines, '--json');
+    const first = await importWith(runOn(kind))(lines, '--json');
     assert.deepEqual([first.code, first.stderr], [0, '']);
     assert.deepEqual(JSON.parse(first.stdout.trimEnd().split('\n').at(-1)!), {
       lines: 42,
@@ -75,7 +75,7 @@ describeOnEachDatabase('import --url', (kind) => {
     ]);
     const before = await read('a');
     const line = { user_group_id: 'a', name: 'B', properties: { plan: 'silver' }, suspended: true };
-    const refused = await importWith(run)([line]);
+    const refused = await importWith(runOn(kind))([line]);
     assert.equal(refused.code, 65);
     assert.match(refused.stderr, /line 1: name differs from the stored value: use --update/);
     assert.deepEqual(await read('a'), before);
@@ -209,7 +209,7 @@ describeOnEachDatabase('import --url', (kind) => {
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const args = ['import', file, '--url', url, '--update', '--prune', '--max-delete', '5'];
-    const { code, stdout } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    const { code, stdout } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
     assert.equal(code, 0);
     assert.match(stdout, /^Plan: 5 lines: .* to be deleted: 5\.\n8 lines: .* 8 unchanged.* deleted: 2\.\n$/);
     assert.deepEqual(
@@ -224,7 +224,7 @@ describeOnEachDatabase('import --url', (kind) => {
     const { token: weak } = await site.apiToken(['--permission', 'resolve']);
     const file = folder.join('customers.ndjson');
     const args = ['import', file, '--url', site.service.url];
-    const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: weak } });
+    const { code, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: weak } });
     assert.equal(code, 69);
     assert.match(stderr, /may not read user groups/);
   });
@@ -286,7 +286,7 @@ describeOnEachDatabase('import --url', (kind) => {
     const file = folder.join('lost.ndjson');
     writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
     const args = ['import', file, '--url', proxy.url];
-    const { code, stdout, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    const { code, stdout, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '1 line: 0 created, 0 updated, 1 unchanged, 0 refused.\n');
     assert.deepEqual([...seen], ['GET', 'POST']);
@@ -316,7 +316,7 @@ describeOnEachDatabase('import --url', (kind) => {
       const line = { user_group_id: 'g0', name: 'New', suspended: true, token: json.user_group.token };
       writeFileSync(file, JSON.stringify(line));
       const args = ['import', file, '--url', proxy.url, '--update'];
-      const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+      const { code, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
       assert.equal(code, 65, stderr);
       assert.match(stderr, /is not the token of this user group/);
       const { name, suspended } = await read('g0');
@@ -333,7 +333,7 @@ describeOnEachDatabase('import --url', (kind) => {
       receiver.listen(0, '127.0.0.1');
       await once(receiver, 'listening');
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-      const { code, stderr } = await run(folder, ['import', file, '--url', url], { env });
+      const { code, stderr } = await runOn(kind)(folder, ['import', file, '--url', url], { env });
       assert.equal(code, 69, stderr);
       assert.match(stderr, /^user-group-service: cannot reach http:[^\n]+; check the URL[^\n]+\n$/);
     }
