@@ -66,9 +66,10 @@ function refuseRemoved(lockFile: string, identity: string, path: string): void {
 
 /** Returns the id of the process that has the lock, if the system tells it. */
 function ownerOf(lockFile: string): string {
-  const { ino } = statSync(lockFile, { bigint: true });
+  // A restore may just have removed the file.
+  const inode = statSync(lockFile, { bigint: true, throwIfNoEntry: false })?.ino;
   const locks = existsSync(LOCKS) ? readFileSync(LOCKS, 'utf8') : '';
-  const pid = new RegExp(`WRITE (\\d+) \\S+:${ino} ${PENDING_BYTE} `).exec(locks)?.[1];
+  const pid = new RegExp(`WRITE (\\d+) \\S+:${inode} ${PENDING_BYTE} `).exec(locks)?.[1];
   return pid === undefined ? '' : ` (process ${pid})`;
 }
 
