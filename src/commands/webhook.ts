@@ -1,7 +1,9 @@
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
+import { documentTag } from '../domain/document.ts';
 import { timestampOrNull } from '../domain/instant.ts';
 import { type Environment, environments } from '../domain/tenant.ts';
+import type { VersionTag } from '../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import { parseWebhookEndpoint, type WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.ts';
 import { EnvironmentConfig } from '../operations/document/environment-config.ts';
@@ -32,6 +34,7 @@ interface FoundEndpoint extends EndpointHealth {
   key: WebhookEndpointKey;
   workspace: string;
   endpoint: WebhookEndpoint;
+  tag: VersionTag;
 }
 
 export function webhookCommand(): Command {
@@ -135,8 +138,8 @@ function confirmDisabling(id: string, found: readonly FoundEndpoint[]): Promise<
 }
 
 async function disable(store: BatchingStore, config: Config, found: FoundEndpoint): Promise<void> {
-  const { key, endpoint } = found;
-  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), key, endpoint.url)))
+  const { key, endpoint, tag } = found;
+  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), key, tag)))
     throw new UsageError(`${describe(found)} was changed at this moment; run the command again`);
   // The service gives up a delivery only when it is due.
   await giveUpDeliveries({ store }, key);
@@ -195,7 +198,8 @@ async function matchingEndpoints(
     wanted.map(async (document) => {
       const key = { workspaceId, environment, endpointId: document.id };
       const health = await store.read({ kind: 'findEndpointHealth', endpoint: key, atMost: MAX_PENDING });
-      return { key, workspace: name, endpoint: parseWebhookEndpoint(document), ...health };
+      const endpoint = parseWebhookEndpoint(document);
+      return { key, workspace: name, endpoint, tag: documentTag(document), ...health };
     }),
   );
 }

@@ -204,7 +204,7 @@ export class Lane {
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
     observer?.attempted(finished.state, performance.now() - startedAt);
-    await this.#react(outcome, claimed.url, now, delivery);
+    await this.#react(outcome, claimed, now, delivery);
   }
 
   /** Returns null if retention has deleted the event. */
@@ -219,7 +219,7 @@ export class Lane {
     return sender.send({ workspaceId: this.#endpoint.workspaceId, url, headers, body }, deadline);
   }
 
-  async #react(outcome: Outcome, url: string, now: number, delivery: Delivery): Promise<void> {
+  async #react(outcome: Outcome, { url, tag }: Claimed, now: number, delivery: Delivery): Promise<void> {
     const { endpointLog } = this.#options;
     const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
@@ -236,7 +236,7 @@ export class Lane {
       this.#failingSince = await recordHealth(context, this.#endpoint, now);
     endpointLog.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
     if (!isDisabling(outcome, delivery, this.#failingSince, now)) return;
-    if (await disableEndpoint(context, this.#endpoint, url)) this.#disabled(outcome.error);
+    if (await disableEndpoint(context, this.#endpoint, tag)) this.#disabled(outcome.error);
     this.wake();
   }
 

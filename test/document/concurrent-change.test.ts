@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Caller } from '../../src/domain/api-token.ts';
-import { type DocumentDefinition, SINGLETON_ID } from '../../src/domain/document.ts';
+import { type DocumentDefinition, documentTag, SINGLETON_ID } from '../../src/domain/document.ts';
 import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import { integrationDefinition } from '../../src/domain/integration.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
@@ -130,12 +130,14 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
   it('is not disabled if it is a webhook endpoint that gets another URL meanwhile', async () => {
     const fields = { url: 'https://example.com/failing', event_types: ['*'] };
     await put('webhook-endpoints/moved', fields);
-    const { workspaceId, environment } = await currentCaller();
+    const caller = await currentCaller();
+    const { workspaceId, environment } = caller;
     const { context } = service.app;
+    const failing = await readDocument(context, caller, webhookEndpointDefinition, 'moved');
     const repaired = () => put('webhook-endpoints/moved', { ...fields, url: 'https://example.com/repaired' });
     const store = intercept(context.store, { afterFirstRead: repaired });
     const endpoint = { workspaceId, environment, endpointId: 'moved' };
-    assert.equal(await disableEndpoint({ ...context, store }, endpoint, fields.url), false);
+    assert.equal(await disableEndpoint({ ...context, store }, endpoint, documentTag(failing)), false);
     const { json } = await service.call('GET', '/v1/webhook-endpoints/moved', undefined, { token });
     assert.equal(json.webhook_endpoint.enabled, true);
   });

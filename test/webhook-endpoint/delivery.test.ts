@@ -595,6 +595,22 @@ describeOnEachDatabase('A webhook', (database) => {
     await receiver.waitFor(1);
   });
 
+  it('that is answered with 410 does not disable an endpoint that was enabled again meanwhile', async () => {
+    const pending: ServerResponse[] = [];
+    await using receiver = await Receiver.start((response) => void pending.push(response));
+    const tenant = await newTenant();
+    await tenant.endpoint('again', receiver.url);
+    for (const id of ['first', 'second']) await tenant.createGroup(id);
+    await receiver.waitFor(2);
+    pending[0]!.writeHead(410).end();
+    await tenant.waitUntilDisabled('again');
+    await tenant.endpoint('again', receiver.url);
+    pending[1]!.writeHead(410).end();
+    await sleep(300);
+    const { json } = await tenant.call('GET', `${PATH}/again`);
+    assert.equal(json.webhook_endpoint.enabled, true);
+  });
+
   it('that fails for five days disables the endpoint; a success starts the count again', async () => {
     await using receiver = await Receiver.start(respondWith(503));
     const tenant = await newTenant();
@@ -854,6 +870,7 @@ describeOnEachDatabase('A webhook', (database) => {
     const { context } = service.app;
     const { workspaceId } = (await context.store.read({ kind: 'findWorkspace', name: workspace }))!;
     const endpoint = { workspaceId, environment: 'Customer', endpointId: 'present' } as const;
+    const { tag } = (await claimDue(context, endpoint, 1))!;
     const store = intercept(context.store, {
       firstWrite: async (command, real) => {
         await tenant.endpoint('present', present);
@@ -861,7 +878,7 @@ describeOnEachDatabase('A webhook', (database) => {
       },
     });
     for (const each of [{ ...context, store }, context])
-      assert.equal(await disableEndpoint(each, endpoint, former), false);
+      assert.equal(await disableEndpoint(each, endpoint, tag), false);
     const { url, enabled } = (await tenant.call('GET', `${PATH}/present`)).json.webhook_endpoint;
     assert.deepEqual([url, enabled], [present, true]);
   });

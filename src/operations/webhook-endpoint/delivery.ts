@@ -2,6 +2,7 @@
 
 import { operator } from '../../domain/api-token.ts';
 import { documentTag, UNLIMITED } from '../../domain/document.ts';
+import type { VersionTag } from '../../domain/user-group/user-group.ts';
 import {
   addAttempt,
   type Delivery,
@@ -37,6 +38,8 @@ const GONE = 410;
 export interface DueDeliveries extends ClaimedDeliveries {
   url: string;
   secrets: WebhookSecrets;
+  /** Version of the endpoint that has this URL and these secrets. */
+  tag: VersionTag;
 }
 
 /**
@@ -56,22 +59,23 @@ export async function claimDue(
     await deleteOrphanedDeliveries(context, endpoint);
     return null;
   }
-  const { url, enabled } = parseWebhookEndpoint(document);
-  if (!enabled) {
+  if (!parseWebhookEndpoint(document).enabled) {
     await giveUpDeliveries(context, endpoint);
     return null;
   }
-  const secrets = openSecrets(context, document);
+  // Claims nothing that cannot be signed.
+  openSecrets(context, document);
   const now = clock();
   const claim = { endpoint, due: rangeAt(now), until: now + CLAIM_MS, limit };
   const claimed = await store.write({ kind: 'claimDeliveries', ...claim });
-  if (claimed.deliveries.length === 0) return { ...claimed, url, secrets };
   // The claim may have events from after a change of the endpoint, which must not be sent to its earlier URL.
-  const current = await find();
+  const current = claimed.deliveries.length === 0 ? document : await find();
   // Another endpoint may have got the id: it must not receive what was recorded before it was created.
   if (current?.createdAt !== document.createdAt) return null;
-  const receiver = parseWebhookEndpoint(current);
-  return receiver.enabled ? { ...claimed, url: receiver.url, secrets: openSecrets(context, current) } : null;
+  const { url, enabled } = parseWebhookEndpoint(current);
+  return enabled
+    ? { ...claimed, url, secrets: openSecrets(context, current), tag: documentTag(current) }
+    : null;
 }
 
 /** Gives up the deliveries of an endpoint until none is left or the endpoint is enabled again. */
@@ -150,27 +154,25 @@ export async function sendsTo(
 }
 
 /**
- * Disables the endpoint, unless it is already disabled, is being changed, or no longer has the URL. Returns
- * whether it was disabled.
+ * Disables the endpoint if it still is the version that failed: it may have been enabled again meanwhile. Returns whether
+ * it was disabled.
  */
 export async function disableEndpoint(
   context: EventContext,
   endpoint: WebhookEndpointKey,
-  url: string,
+  tag: VersionTag,
 ): Promise<boolean> {
   const { store, clock } = context;
   const key = endpointDocumentKey(endpoint);
   const document = await store.read({ kind: 'findDocument', key });
-  if (document === null) return false;
-  const fields = parseWebhookEndpoint(document);
-  if (!fields.enabled || fields.url !== url) return false;
+  if (document === null || documentTag(document) !== tag) return false;
   const service = operator(endpoint.workspaceId, endpoint.environment);
   const event = await newEvent(context, service, 'webhook_endpoint.disabled', endpoint.endpointId);
   const result = await store.write({
     kind: 'putDocument',
     key,
-    body: webhookEndpointText({ ...fields, enabled: false }),
-    precondition: { ifMatch: [documentTag(document)] },
+    body: webhookEndpointText({ ...parseWebhookEndpoint(document), enabled: false }),
+    precondition: { ifMatch: [tag] },
     limit: UNLIMITED,
     now: clock(),
     event: withoutTarget(event),
