@@ -595,6 +595,21 @@ describeOnEachDatabase('A webhook', (database) => {
     await receiver.waitFor(1);
   });
 
+  it('that succeeds after its endpoint was disabled is delivered, and not one of those that failed', async () => {
+    const pending: ServerResponse[] = [];
+    await using receiver = await Receiver.start((response) => void pending.push(response));
+    const tenant = await newTenant();
+    await tenant.endpoint('slow', receiver.url);
+    for (const id of ['first', 'second']) await tenant.createGroup(id);
+    await receiver.waitFor(2);
+    pending[0]!.writeHead(410).end();
+    const withState = async (state: string) =>
+      (await tenant.deliveries('slow')).filter((delivery) => delivery.state === state).length;
+    await eventually('both to be given up', async () => (await withState('failed')) === 2);
+    pending[1]!.end();
+    await eventually('the success', async () => (await withState('delivered')) === 1);
+  });
+
   it('that is answered with 410 does not disable an endpoint that was enabled again meanwhile', async () => {
     const pending: ServerResponse[] = [];
     await using receiver = await Receiver.start((response) => void pending.push(response));

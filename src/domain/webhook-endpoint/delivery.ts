@@ -76,8 +76,8 @@ export interface FinishedAttempt
   extends Pick<Delivery, 'state' | 'nextAttemptAt' | 'responseStatus' | 'error'> {
   key: DeliveryKey;
   /**
-   * `nextAttemptAt` while the attempt ran. If another process has claimed the delivery since, only a success
-   * is stored; if the delivery was requested again and is due earlier, nothing is.
+   * `nextAttemptAt` while the attempt ran. If another process has claimed the delivery since, or given it up, only a
+   * success is stored; if the delivery was requested again and is due earlier, nothing is.
    */
   claimedUntil: number;
   attemptedAt: number;

@@ -85,7 +85,7 @@ export const FINISH = statement('finish_attempts')`
   from ${sentRows(FINISHED)}
   where ${isSent(DELIVERY_KEY)}
     and (${NEXT_ATTEMPT_AT} = sent.claimed_until
-      or sent.state = 'delivered' and ${NEXT_ATTEMPT_AT} > sent.claimed_until)`;
+      or sent.state = 'delivered' and (stored.state = 'failed' or ${NEXT_ATTEMPT_AT} > sent.claimed_until))`;
 
 const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = ${parameterAfter(DELIVERY_KEY)}
     from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;

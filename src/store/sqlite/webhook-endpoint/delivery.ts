@@ -26,7 +26,7 @@ const CLAIM = `update deliveries set next_attempt_at = ? where ${HAS_ENDPOINT} a
 const FINISH = `update deliveries set state = ?1, attempts = attempts + 1, next_attempt_at = ?2, last_attempt_at = ?3,
     response_status = ?4, error = ?5, attempt_log = ?6
   where workspace_id = ?7 and environment = ?8 and endpoint_id = ?9 and event_id = ?10
-    and (next_attempt_at = ?11 or ?1 = 'delivered' and next_attempt_at > ?11)`;
+    and (next_attempt_at = ?11 or ?1 = 'delivered' and (state = 'failed' or next_attempt_at > ?11))`;
 const RETRY = `update deliveries set state = 'pending', attempts = 0, next_attempt_at = ?
   where ${HAS_ENDPOINT} and event_id = ?`;
 const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, error = ?
