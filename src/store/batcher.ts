@@ -147,6 +147,8 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   #isBlocked = false;
   /** When the database answered the last batch (`performance.now()`). */
   #answeredAt = Number.NEGATIVE_INFINITY;
+  /** Since when batches have been in flight without a break; the same clock. */
+  #busySince = Number.NEGATIVE_INFINITY;
   /** Whether the last batch was cut. */
   #isCut = false;
   #sweeper: NodeJS.Timeout | null = null;
@@ -322,16 +324,21 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     const now = performance.now();
     return entries.filter(({ startBy, submittedAt, reject }) => {
       if (startBy >= now) return true;
-      const isOverloaded = this.#answeredAt >= submittedAt && this.#isFast(now);
-      reject(isOverloaded ? new WaitedTooLong('waited too long for other requests') : timedOutInQueue());
+      reject(waitedTooLong(this.isBusySince(submittedAt)));
       return false;
     });
   }
 
-  /** Whether an item that waits too long waits for others, and not for a slow database. */
-  #isFast(now: number): boolean {
-    if (this.#options.cooldown !== undefined) return true;
-    return this.#averageRunMs < FAST_RUN_MS && now - this.#answeredAt < MAX_SILENCE_MS;
+  /** Whether what has waited since this time (`performance.now()`) waits for other items, and not for a slow database. */
+  isBusySince(since: number): boolean {
+    if (this.#answeredAt < since) return false;
+    return this.#options.cooldown !== undefined || (this.#averageRunMs < FAST_RUN_MS && !this.isSilent);
+  }
+
+  /** Whether the database has not answered for so long that it may hang. */
+  get isSilent(): boolean {
+    const silentSince = Math.max(this.#answeredAt, this.#busySince);
+    return this.#inFlight > 0 && performance.now() - silentSince >= MAX_SILENCE_MS;
   }
 
   /** Takes the next items that may run, tenants in turn; with `isOfOneKind`, all of the first one's kind. */
@@ -386,9 +393,10 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   }
 
   async #runBatch(batch: Entry<Item, Result>[], isCut: boolean): Promise<void> {
-    this.#inFlight++;
+    const startedAt = performance.now();
+    if (this.#inFlight++ === 0) this.#busySince = startedAt;
     const run: Run = {
-      startedAt: performance.now(),
+      startedAt,
       coolDown: this.#options.cooldown?.start(batch[0]!.tenant),
       changed: this.#changedBy ? batch.flatMap(({ changed }) => changed ?? []) : [],
       isCut,
@@ -475,7 +483,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     this.#options.onSplit?.(error);
     for (const { item, startBy, resolve, reject } of batch) {
       try {
-        if (startBy < performance.now()) throw timedOutInQueue();
+        if (startBy < performance.now()) throw waitedTooLong(false);
         const [result] = await this.#run([item]);
         resolve(result as Result);
       } catch (itemError) {
@@ -489,6 +497,9 @@ function costOf(entries: readonly { cost: number }[]): number {
   return entries.reduce((sum, { cost }) => sum + cost, 0);
 }
 
-export function timedOutInQueue(): StoreUnavailable {
-  return new StartedTooLate('timed out in the queue for the database');
+/** Error for a wait until the deadline of a request: for other requests (`isBusy`), or for the database. */
+export function waitedTooLong(isBusy: boolean): StartedTooLate {
+  return isBusy
+    ? new WaitedTooLong('waited too long for other requests')
+    : new StartedTooLate('timed out in the queue for the database');
 }

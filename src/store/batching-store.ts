@@ -15,7 +15,7 @@ import type { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
-import { Batcher, type BatchLimits, type BatchObserver, timedOutInQueue } from './batcher.ts';
+import { Batcher, type BatchLimits, type BatchObserver, waitedTooLong } from './batcher.ts';
 import type {
   Command,
   CommandKind,
@@ -218,11 +218,19 @@ export class BatchingStore {
   }
 
   /** Limits the promise to the deadline of this request. Drops the prefetched result: it is stale by then. */
-  inTime<Result>(promise: Promise<Result>, timeoutError: () => Error = timedOutInQueue): Promise<Result> {
+  inTime<Result>(promise: Promise<Result>, timeoutError?: () => Error): Promise<Result> {
     this.#prefetched = null;
-    return this.#startBy === Number.POSITIVE_INFINITY
-      ? promise
-      : withDeadline(this.#startBy, promise, timeoutError);
+    if (this.#startBy === Number.POSITIVE_INFINITY) return promise;
+    const since = performance.now();
+    return withDeadline(this.#startBy, promise, timeoutError ?? (() => this.#lateSince(since)));
+  }
+
+  /** Error for a wait since this time (`performance.now()`) for what other requests read and write. */
+  #lateSince(since: number): Error {
+    const { reads, writes } = this.#batchers;
+    const queues = [reads, writes];
+    const isBusy = queues.some((queue) => queue.isBusySince(since));
+    return waitedTooLong(isBusy && !queues.some(({ isSilent }) => isSilent));
   }
 
   /** Returns the number of queries or commands that wait in each queue. */

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KeyedMutex } from '../../src/operations/machinery/keyed-mutex.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
-import { StoreUnavailable, WaitedTooLong } from '../../src/store/port.ts';
+import { StoreUnavailable } from '../../src/store/port.ts';
 import { sqlite } from '../support/database.ts';
 import { storeOf } from '../support/store.ts';
 
@@ -33,22 +33,4 @@ describe('A keyed mutex', () => {
     await Promise.all([first, third]);
     assert.deepEqual(order, ['other', 'first', 'third']);
   });
-
-  for (const [answer, end] of [
-    ['have succeeded', () => {}],
-    ['were refused', () => assert.fail('refused')],
-  ] as const)
-    it(`fails otherwise if calls with its key ${answer} while one waited`, async () => {
-      const store = BatchingStore.create(opened.store, { read: LIMITS, write: LIMITS });
-      const mutex = new KeyedMutex();
-      const { promise: released, resolve: release } = Promise.withResolvers<void>();
-      const first = mutex.runExclusive('group', store, () => nextTurn().then(end)).catch(() => {});
-      const second = mutex.runExclusive('group', store, () => released);
-      const late = () => mutex.runExclusive('group', store.until(performance.now() + 300), nextTurn);
-      const [third, fourth] = [late(), first.then(late)];
-      await assert.rejects(third, WaitedTooLong);
-      await assert.rejects(fourth, (error) => !(error instanceof WaitedTooLong));
-      release();
-      await second;
-    });
 });

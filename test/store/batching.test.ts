@@ -10,8 +10,10 @@ import {
   type Command,
   type CommandKind,
   type Query,
+  StartedTooLate,
   type Store,
   StoreUnavailable,
+  WaitedTooLong,
 } from '../../src/store/port.ts';
 import { block } from '../support/block.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -22,6 +24,8 @@ const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 }
 const MAX_WAIT_MS = 100;
 /** The same for an admitted request that has to write. */
 const MAX_WRITE_WAIT_MS = 500;
+/** Time without an answer after which the database may hang. */
+const MAX_SILENCE_MS = 300;
 /** Reads that take longer are slow. */
 const FAST_READ_MS = 20;
 const LEASE = { kind: 'leaseIds', sequence: 'api_token_id', count: 1 } as const;
@@ -91,6 +95,40 @@ describeOnEachDatabase('The batching store', (kind) => {
     release();
     await Promise.all([running, ...waiting]);
     assert.equal(store.admits('either'), true);
+  });
+
+  it('ends a wait for other requests otherwise if the database answers them than if it hangs, even after an answer', async (t) => {
+    const held: (() => void)[] = [];
+    const whenReleased = () => new Promise<void>((resolve) => held.push(resolve));
+    const read = (queries: readonly Query[]) => whenReleased().then(() => opened.store.read(queries));
+    const write = (commands: readonly Command[]) => whenReleased().then(() => opened.store.write(commands));
+    const store = BatchingStore.create({ ...opened.store, read, write }, { read: LIMITS, write: LIMITS });
+    const answer = async (call: Promise<unknown>): Promise<void> => {
+      await setImmediate();
+      held.shift()!();
+      await call;
+    };
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const wait = () =>
+      store
+        .until(performance.now())
+        .inTime(new Promise<never>(() => {}))
+        .catch((error: Error) => error);
+    const end = (waiting: Promise<Error>): Promise<Error> => {
+      t.mock.timers.tick(1);
+      return waiting;
+    };
+    assert.equal((await end(wait())).constructor, StartedTooLate);
+    const busy = wait();
+    await answer(store.read({ kind: 'ping' }));
+    assert.equal((await end(busy)).constructor, WaitedTooLong);
+    const hanging = wait();
+    await answer(store.read({ kind: 'ping' }));
+    const written = store.write(LEASE);
+    await setImmediate();
+    block(MAX_SILENCE_MS);
+    assert.equal((await end(hanging)).constructor, StartedTooLate);
+    await answer(written);
   });
 
   it('refuses no admitted request that has to write as soon as new ones', async () => {
