@@ -23,7 +23,8 @@ const EXECUTABLE = process.env.TEST_EXECUTABLE;
 const BUSY = /Too many [^.]* are waiting/;
 /** Time limit of a wait, even on a busy machine. */
 const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 120_000);
-const POLL_MS = 5;
+/** Pauses between two polls: each is longer than the one before, because a poll often takes a millisecond of the processor. */
+const POLL_MS = { first: 5, growth: 1.25, longest: 25 };
 /** Time that `serve` takes until it listens, at most, on a machine that is not busy. */
 const USUAL_START_MS = 2_000;
 /** Settings for a command on which a test or a rig depends, on a busy machine. */
@@ -320,10 +321,10 @@ export async function eventually<Found>(
   limitMs = LIMIT_MS,
 ): Promise<Found> {
   const deadline = performance.now() + limitMs;
-  while (performance.now() < deadline) {
+  for (let pauseMs = POLL_MS.first; performance.now() < deadline; pauseMs *= POLL_MS.growth) {
     const found = await probe();
     if (found !== null && found !== false) return found;
-    await sleep(POLL_MS);
+    await sleep(Math.min(pauseMs, POLL_MS.longest));
   }
   throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);
 }
