@@ -21,6 +21,26 @@ const backup =
     ? { start: "pg_start_backup('standby', true, false)", stop: 'pg_stop_backup(false)' }
     : { start: "pg_backup_start('standby', true)", stop: 'pg_backup_stop()' };
 
+interface Cluster {
+  folder: string;
+  password: string;
+}
+
+/** Cluster of which each server gets a copy: `initdb` takes ten times as long. */
+let cluster: Promise<Cluster> | null = null;
+
+async function initialise(): Promise<Cluster> {
+  const [folder, password] = [temporaryFolder(), randomPassword()];
+  process.on('exit', () => removeFolder(folder));
+  await newServer({ folder, port: 0, password, persistent: true, settings: {}, output: [] }).initialise();
+  return { folder, password };
+}
+
+/** Copies a data directory, with the user who runs the server as its owner. */
+async function copyTo(to: string, from: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', `${from}/.`, to]);
+}
+
 export class DedicatedServer {
   readonly #folder: string;
   readonly #port: number;
@@ -30,8 +50,10 @@ export class DedicatedServer {
 
   /** Starts a new server with the settings. */
   static async start(settings: Record<string, string> = {}): Promise<DedicatedServer> {
-    const server = new DedicatedServer(temporaryFolder(), await freePort(), randomPassword(), settings);
-    await server.#postgres.initialise();
+    cluster ??= initialise();
+    const { folder, password } = await cluster;
+    const server = new DedicatedServer(temporaryFolder(), await freePort(), password, settings);
+    await copyTo(server.#folder, folder);
     await server.start();
     return server;
   }
@@ -76,7 +98,7 @@ export class DedicatedServer {
     const folder = temporaryFolder();
     await using operator = await SqlConnection.open(this.database.url);
     await operator.query(`select ${backup.start}`);
-    await promisify(execFile)('cp', ['-a', `${this.#folder}/.`, folder]);
+    await copyTo(folder, this.#folder);
     const { rows } = await operator.query(`select labelfile from ${backup.stop}`);
     rmSync(join(folder, 'postmaster.pid'));
     const standby = new DedicatedServer(folder, await freePort(), this.#password);
