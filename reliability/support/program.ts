@@ -1,9 +1,7 @@
 // Runs the program through a script, under another command such as strace or to expose its process id.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const PROGRAM = join(import.meta.dirname, '../../bin/user-group-service.js');
+import { PROGRAM } from '../../test/support/process.ts';
 
 /** Settings that reduce logging, which under load would take longer than the work. */
 export const QUIET = { LOG_LEVEL: 'info' };

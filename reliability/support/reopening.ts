@@ -23,7 +23,8 @@ const REPLACED_TOKENS = 2;
 
 /** Throws `PromiseBroken`, or the error that prevents the service from starting. */
 export async function reopen({ path, ledger, apiToken, random }: Reopening): Promise<void> {
-  const config = readConfig({ DATABASE_URL: `sqlite:${path}`, PORT: '0' });
+  // Other threads open the same file later.
+  const config = readConfig({ DATABASE_URL: `sqlite:${path}`, PORT: '0', UGS_THREADS: '1' });
   const app = await startApp(config, pino({ level: 'silent' }));
   try {
     apiToken ??= await newApiToken(app);

@@ -5,15 +5,13 @@ import assert from 'node:assert/strict';
 import { globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { databaseOf, postgres } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { blocksUnder } from '../support/page.ts';
-import { createApiToken, Folder, PATIENT, Program, serve } from '../support/process.ts';
+import { createApiToken, Folder, PATIENT, PROGRAM, Program, serve } from '../support/process.ts';
 
 const BACK_UP = 'docs/back-up.md';
 const ADMINISTER = 'docs/administer.md';
-const EXECUTABLE = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
 
 describe('The documented commands', () => {
   const folder = Folder.of();
@@ -23,7 +21,7 @@ describe('The documented commands', () => {
 
   before(async () => {
     mkdirSync(folder.join('bin'));
-    symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
+    symlinkSync(PROGRAM, folder.join('bin/user-group-service'));
     const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
     env = { ...PATIENT, PATH: path, TARGET_DATABASE_URL: database.url };
     ({ token } = await createApiToken(folder));

@@ -7,13 +7,11 @@ import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { delimiter, dirname } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { LoopbackServer } from '../../support/connection/loopback-server.ts';
 import { blocksUnder } from '../../support/page.ts';
-import { createApiToken, type Exit, Folder, Program, serve } from '../../support/process.ts';
+import { createApiToken, type Exit, Folder, PROGRAM, Program, serve } from '../../support/process.ts';
 
 const PAGE = 'docs/migrating-from-explo.md';
-const EXECUTABLE = fileURLToPath(new URL('../../../bin/user-group-service.js', import.meta.url));
 const CUSTOMERS = 45;
 const PAGE_SIZE = 20;
 const SCRIPT_LIMIT_MS = 60_000;
@@ -72,7 +70,7 @@ describe('docs/migrating-from-explo.md', () => {
   let env: Record<string, string>;
   before(async () => {
     mkdirSync(folder.join('bin'));
-    symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
+    symlinkSync(PROGRAM, folder.join('bin/user-group-service'));
     const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
     server = await explo.listen();
     env = { PATH: path, EXPLO_URL: server.url, EXPLO_API_TOKEN: EXPLO_TOKEN };
