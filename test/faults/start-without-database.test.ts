@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { postgres } from '../support/database.ts';
@@ -49,70 +49,74 @@ describe('A service that starts', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  for (const [title, fail] of [
-    ['refuses connections', (proxy: FaultProxy) => proxy.refuse()],
-    ['is unresponsive', async (proxy: FaultProxy) => proxy.silence('all')],
-    [
-      'is unresponsive after connecting',
-      async (proxy: FaultProxy) => proxy.silenceAfter('show server_version'),
-    ],
-  ] as const) {
-    describe(`while the database ${title}`, () => {
-      it('waits, logs that once, and serves soon after the database is available', async (test) => {
-        await fail(site.proxy);
-        const bootedAt = performance.now();
-        await using program = new Program(site.folder, ['serve'], { env: site.env });
-        await program.says(AWAY);
-        // On a busy machine, the rest of the start takes as long as what precedes the first failure.
-        const limitMs = Math.max(RECOVERY_LIMIT_MS, performance.now() - bootedAt);
-        await sleep(2_000);
-        const startedAt = performance.now();
-        site.proxy.heal();
-        await site.proxy.accept();
-        await program.says(/"msg":"database available again"/);
-        await program.says(/"msg":"listening"/);
-        const tookMs = performance.now() - startedAt;
-        assert.ok(tookMs < limitMs, `${tookMs} ms`);
-        test.diagnostic(`listens ${Math.round(tookMs)} ms after the database`);
-        assert.equal(program.stdout.match(/"msg":"database unavailable"/g)?.length, 1);
-        program.signal('SIGTERM');
-        const { code, stderr } = await program.exit();
-        assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-      });
+  // Concurrently, because these tests mostly wait.
+  describe('while the database', { concurrency: true }, () => {
+    for (const [title, fail] of [
+      ['refuses connections', (proxy: FaultProxy) => proxy.refuse()],
+      ['is unresponsive', async (proxy: FaultProxy) => proxy.silence('all')],
+      [
+        'is unresponsive after connecting',
+        async (proxy: FaultProxy) => proxy.silenceAfter('show server_version'),
+      ],
+    ] as const)
+      describe(title, { concurrency: false }, () => describeFailure(fail));
+  });
 
-      it('exits with 69 and a one-line error after UGS_DATABASE_WAIT_MS', async () => {
-        await fail(site.proxy);
-        const env = { ...site.env, UGS_DATABASE_WAIT_MS: '1000' };
+  function describeFailure(fail: (proxy: FaultProxy) => Promise<void>): void {
+    let proxy: FaultProxy;
+    let env: Record<string, string>;
+    beforeEach(async () => {
+      proxy = await FaultProxy.start(site.database.url);
+      env = { ...site.env, DATABASE_URL: proxy.url };
+      await fail(proxy);
+    });
+    afterEach(() => proxy[Symbol.asyncDispose]());
+
+    it('waits, logs that once, and serves soon after the database is available', async (test) => {
+      const bootedAt = performance.now();
+      await using program = new Program(site.folder, ['serve'], { env });
+      await program.says(AWAY);
+      // On a busy machine, the rest of the start takes as long as what precedes the first failure.
+      const limitMs = Math.max(RECOVERY_LIMIT_MS, performance.now() - bootedAt);
+      await sleep(2_000);
+      const startedAt = performance.now();
+      proxy.heal();
+      await proxy.accept();
+      await program.says(/"msg":"database available again"/);
+      await program.says(/"msg":"listening"/);
+      const tookMs = performance.now() - startedAt;
+      assert.ok(tookMs < limitMs, `${tookMs} ms`);
+      test.diagnostic(`listens ${Math.round(tookMs)} ms after the database`);
+      assert.equal(program.stdout.match(/"msg":"database unavailable"/g)?.length, 1);
+      program.signal('SIGTERM');
+      const { code, stderr } = await program.exit();
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    });
+
+    it('exits with 69 and a one-line error after UGS_DATABASE_WAIT_MS', async () => {
+      const startedAt = performance.now();
+      const limited = { ...env, UGS_DATABASE_WAIT_MS: '1000' };
+      const { code, stderr } = await run(site.folder, ['serve'], { env: limited });
+      assert.equal(code, UNAVAILABLE);
+      assert.match(stderr, ONE_LINE);
+      assert.ok(performance.now() - startedAt < END_LIMIT_MS);
+    });
+
+    it('stops cleanly and immediately on SIGTERM', async () => {
+      await using program = new Program(site.folder, ['serve'], { env: { ...env, ...LONG_TIMEOUTS } });
+      await eventually('an attempt', () => (proxy.isSilent && proxy.opened > 0) || AWAY.test(program.stdout));
+      await assertCancelled(program);
+    });
+
+    for (const args of [['migrate'], ['workspace', 'list']]) {
+      it(`does not make "${args.join(' ')}" wait, which exits with 69 and a one-line error`, async () => {
         const startedAt = performance.now();
-        const { code, stderr } = await run(site.folder, ['serve'], { env });
-        assert.equal(code, UNAVAILABLE);
+        const { code, stdout, stderr } = await run(site.folder, args, { env });
+        assert.deepEqual({ code, stdout }, { code: UNAVAILABLE, stdout: '' });
         assert.match(stderr, ONE_LINE);
         assert.ok(performance.now() - startedAt < END_LIMIT_MS);
       });
-
-      it('stops cleanly and immediately on SIGTERM', async () => {
-        await using proxy = await FaultProxy.start(site.database.url);
-        await fail(proxy);
-        const env = { ...site.env, ...LONG_TIMEOUTS, DATABASE_URL: proxy.url };
-        await using program = new Program(site.folder, ['serve'], { env });
-        await eventually(
-          'an attempt',
-          () => (proxy.isSilent && proxy.opened > 0) || AWAY.test(program.stdout),
-        );
-        await assertCancelled(program);
-      });
-
-      for (const args of [['migrate'], ['workspace', 'list']]) {
-        it(`does not make "${args.join(' ')}" wait, which exits with 69 and a one-line error`, async () => {
-          await fail(site.proxy);
-          const startedAt = performance.now();
-          const { code, stdout, stderr } = await run(site.folder, args, { env: site.env });
-          assert.deepEqual({ code, stdout }, { code: UNAVAILABLE, stdout: '' });
-          assert.match(stderr, ONE_LINE);
-          assert.ok(performance.now() - startedAt < END_LIMIT_MS);
-        });
-      }
-    });
+    }
   }
 
   it('while the database is read-only logs the outage once and the recovery once', async () => {
