@@ -56,9 +56,9 @@ const LONGEST_PROCESSES = [
   'test/cli/start-command.test.ts',
 ];
 const LONGEST_FAULTS = [
-  'test/faults/start-without-database.test.ts',
-  'reliability/test/power-cut.test.ts',
   'test/faults/failover.test.ts',
+  'reliability/test/power-cut.test.ts',
+  'test/faults/start-without-database.test.ts',
   'reliability/test/crash.test.ts',
   'test/faults/timed-out.test.ts',
   'test/faults/unresponsive.test.ts',
@@ -97,6 +97,7 @@ const TIERS = {
   processes: {
     folders: ['test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/', 'test/threads/'],
     concurrency: availableParallelism() + 2,
+    sharesProcesses: true,
     startsBuild: true,
     threads: 1,
     longest: LONGEST_PROCESSES,
@@ -184,11 +185,11 @@ function hasRoomInMemory(): boolean {
 }
 
 async function runTests(): Promise<number> {
-  // Every file runs in its own process, and most load the whole service.
+  // Every process loads the whole service.
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
   const { concurrency, sharesProcesses, startsBuild, threads }: Tier = TIERS[tier];
-  // No test that shares a process simulates a power failure, so its databases need no disk.
-  if (named.length === 0 && sharesProcesses && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
+  // No test of these tiers kills a process or fills a disk, so its databases need none.
+  if (named.length === 0 && sharesProcesses && !startsBuild && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
   using build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
