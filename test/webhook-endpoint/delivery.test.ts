@@ -537,7 +537,7 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(event.actor, { type: 'service', id: null, name: null, via: 'service' });
     assert.deepEqual(event.target, { type: 'webhook_endpoint', id: 'gone' });
     assert.deepEqual(event.changes, { enabled: { from: true, to: false } });
-    const [logged] = linesAbout('gone');
+    const logged = await eventually('the line of the log', () => linesAbout('gone')[0] ?? null);
     assert.deepEqual(
       [logged.level, logged.msg, typeof logged.workspaceId, logged.environment, logged.reason],
       [40, 'webhooks: an endpoint was disabled', 'number', 'Customer', 'the receiver returned 410'],
