@@ -1,6 +1,7 @@
 // The definition of a type of embed token: everything about one dashboard tool.
 
 import type { Problem, Violation } from '../../problem.ts';
+import * as field from '../field.ts';
 import { claimInvalid, type Integration, type PlacedTemplate, violation } from '../integration.ts';
 import { type JsonArray, objectText, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
@@ -82,7 +83,7 @@ const propertiesSetting = {
   type: 'array',
   maxItems: 100,
   uniqueItems: true,
-  items: { type: 'string', minLength: 1, maxLength: 255 },
+  items: field.text,
   description: 'The properties of user groups that may leave the service with a token.',
 } as const;
 
@@ -96,7 +97,7 @@ export function resourcesSetting(items: object, description: string) {
     maxItems: MAX_RESOURCES,
     uniqueItems: true,
     items,
-    properties: { property: { type: 'string', minLength: 1, maxLength: 255 } },
+    properties: { property: field.text },
     required: ['property'],
     additionalProperties: false,
     description: `${description} Or \`{"property": "…"}\`: the property of the user group that has such a list.`,

@@ -1,6 +1,7 @@
 // A JWT that names the user group. Either verified with the published keys, for Cube, Grafana and gateways;
 // or signed with a secret of the tool, with the claims that the tool defines, for Tableau, Sigma and others.
 
+import * as field from '../field.ts';
 import { type Integration, violation } from '../integration.ts';
 import { decodeString, type JsonArray, jsonText, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
@@ -24,7 +25,6 @@ interface JwtSettings extends CommonSettings {
   flat?: boolean;
 }
 
-const audience = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const JTI_BYTES = 16;
 
 /** Claims that the service determines. In upper case, because verifiers in Go ignore the case of names. */
@@ -53,9 +53,9 @@ export const jwt: EmbedTokenType<JwtSettings> = {
           'RS256 is for tools that do not support ES256. HS256 signs with `secret`, for tools that do not read published keys.',
       },
       audience: {
-        ...audience,
+        ...field.text,
         type: ['string', 'array'],
-        items: audience,
+        items: field.text,
         minItems: 1,
         maxItems: 10,
         description:

@@ -1,5 +1,6 @@
 // A token for Lightdash's embedding: user attributes that the row filters of its models read.
 
+import * as field from '../field.ts';
 import { decodeString, jsonText, objectText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { normalize } from '../normalize.ts';
@@ -38,11 +39,7 @@ const options = {
       type: 'object',
       properties: {
         enabled: { type: ['boolean', 'string'], enum: [true, false, 'some', 'all', 'none'] },
-        allowedFilters: {
-          type: 'array',
-          maxItems: 100,
-          items: { type: 'string', minLength: 1, maxLength: 255 },
-        },
+        allowedFilters: { type: 'array', maxItems: 100, items: field.text },
         hidden: flag,
         canAddFilters: flag,
       },
@@ -66,8 +63,6 @@ interface LightdashSettings extends CommonSettings {
   options?: Readonly<Record<string, unknown>>;
 }
 
-const contentId = { type: 'string', minLength: 1, maxLength: 255 } as const;
-
 /** Content type of each id, and its options; all if absent. */
 const contents: Record<string, { type: string; options?: readonly string[] }> = {
   dashboardUuid: { type: 'dashboard' },
@@ -78,7 +73,7 @@ const contents: Record<string, { type: string; options?: readonly string[] }> = 
 
 const resource = {
   type: 'object',
-  properties: Object.fromEntries(Object.keys(contents).map((name) => [name, contentId])),
+  properties: Object.fromEntries(Object.keys(contents).map((name) => [name, field.text])),
   minProperties: 1,
   maxProperties: 1,
   additionalProperties: false,

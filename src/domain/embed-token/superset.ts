@@ -1,5 +1,6 @@
 // A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
 
+import * as field from '../field.ts';
 import { type Integration, violation } from '../integration.ts';
 import { decodeString, type JsonArray, type JsonObject, jsonText, objectText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
@@ -93,12 +94,7 @@ export const superset: EmbedTokenType<SupersetSettings> = {
           'GUEST_TOKEN_JWT_ALGO. With RS256, GUEST_TOKEN_JWT_SECRET is the public key of the service, with which no one ' +
           'can mint a token; after a rotation it must be replaced.',
       },
-      audience: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 255,
-        description: 'GUEST_TOKEN_JWT_AUDIENCE.',
-      },
+      audience: { ...field.text, description: 'GUEST_TOKEN_JWT_AUDIENCE.' },
       resources: resourcesSetting(resource, 'The embedded dashboards that tokens may be for.'),
       row_level_security: {
         type: 'array',

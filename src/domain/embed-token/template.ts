@@ -1,6 +1,7 @@
 // Templates of the values in embed tokens. A template names a stored value of the one group that the token is
 // for. It cannot express another group, a computation, or text that is combined with a value.
 
+import { text } from '../field.ts';
 import {
   type JsonArray,
   JsonObject,
@@ -20,8 +21,6 @@ export type Template =
   | { source: 'field'; name: TemplateField }
   | { source: 'constant'; value: JsonText };
 
-const member = { type: 'string', minLength: 1, maxLength: 255 } as const;
-
 export const templateSchema = {
   title: 'ClaimTemplate',
   type: 'object',
@@ -29,8 +28,8 @@ export const templateSchema = {
     'Where the value comes from. Exactly one of: `property`, a member of the properties of the user group; `mapping`, a ' +
     'schema id of its mapping; `field`, one of its own fields; `constant`, the same value for every user group.',
   properties: {
-    property: member,
-    mapping: member,
+    property: text,
+    mapping: text,
     field: { type: 'string', enum: templateFields },
     constant: {
       description: 'Any JSON value except null, an empty text, an empty array and an empty object.',
@@ -45,7 +44,7 @@ export const templateSchema = {
 export const templatesSchema = {
   type: 'object',
   maxProperties: 50,
-  propertyNames: member,
+  propertyNames: text,
   additionalProperties: templateSchema,
 } as const;
 
