@@ -31,7 +31,7 @@ type Keyword = (use: KeywordUse) => Assertion;
 /** Keywords in the order of evaluation: the last ones depend on what the others have evaluated. */
 export const keywords: Readonly<Record<string, Keyword>> = {
   $defs: (use) => {
-    for (const [name, schema] of Object.entries(objectIn(use))) use.subschema(schema, [...use.path, name]);
+    namedSubschemasIn(use);
     return () => true;
   },
   $ref: (use) => use.reference(textIn(use), use.path, false),
@@ -78,22 +78,11 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
   maxProperties: countBound('most', 'properties'),
   minProperties: countBound('least', 'properties'),
-  required: (use) => {
-    const names = namesIn(use.value, use.path);
-    return ofObject((object, evaluation) => hasAll(object, names, evaluation));
-  },
-  dependentRequired: (use) => {
-    const names = Object.entries(objectIn(use)).map(
-      ([name, value]) => [name, namesIn(value, [...use.path, name])] as const,
-    );
-    return ofObject((object, evaluation) =>
-      every(
-        names.filter(([name]) => Object.hasOwn(object, name)),
-        evaluation,
-        ([, required]) => hasAll(object, required, evaluation),
-      ),
-    );
-  },
+  required: (use) => hasAll(use.value, use.path),
+  dependentRequired: (use) =>
+    ofPresent(
+      Object.entries(objectIn(use)).map(([name, value]) => [name, hasAll(value, [...use.path, name])]),
+    ),
   allOf: (use) => together(subschemasIn(use)),
   anyOf: (use) => {
     const all = subschemasIn(use);
@@ -131,18 +120,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
         ? consequence(value, evaluation, evaluated)
         : alternative(value, evaluation, evaluated);
   },
-  dependentSchemas: (use) => {
-    const schemas = Object.entries(objectIn(use)).map(
-      ([name, schema]) => [name, use.subschema(schema, [...use.path, name])] as const,
-    );
-    return ofObject((object, evaluation, evaluated) =>
-      every(
-        schemas.filter(([name]) => Object.hasOwn(object, name)),
-        evaluation,
-        ([, assertion]) => assertion(object, evaluation, evaluated),
-      ),
-    );
-  },
+  dependentSchemas: (use) => ofPresent(namedSubschemasIn(use)),
   prefixItems: (use) => {
     const schemas = subschemasIn(use);
     return eachItem(0, schemas.length, (index) => schemas[index]);
@@ -184,12 +162,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     );
   },
   properties: (use) => {
-    const schemas = new Map(
-      Object.entries(objectIn(use)).map(([name, schema]) => [
-        name,
-        use.subschema(schema, [...use.path, name]),
-      ]),
-    );
+    const schemas = new Map(namedSubschemasIn(use));
     return eachMember((name) => schemas.get(name));
   },
   patternProperties: (use) => {
@@ -275,12 +248,20 @@ function orNone({ value, path, subschema }: KeywordUse, detail: string): Asserti
   return value === false ? (_value, evaluation) => evaluation.fail(detail) : subschema(value, path);
 }
 
-function hasAll(object: ObjectValue, names: readonly string[], evaluation: Evaluation): boolean {
-  return every(
-    names,
-    evaluation,
-    (name) => Object.hasOwn(object, name) || evaluation.fail('is required', name),
+/** Requires the named members of an object. */
+function hasAll(value: unknown, path: SchemaPath): Assertion {
+  const names = namesIn(value, path);
+  return ofObject((object, evaluation) =>
+    every(names, evaluation, (name) => Object.hasOwn(object, name) || evaluation.fail('is required', name)),
   );
+}
+
+/** Asserts something about an object for each of the named members that it has. */
+function ofPresent(assertions: readonly (readonly [name: string, assertion: Assertion])[]): Assertion {
+  return ofObject((object, evaluation, evaluated) => {
+    const present = assertions.filter(([name]) => Object.hasOwn(object, name));
+    return every(present, evaluation, ([, assertion]) => assertion(object, evaluation, evaluated));
+  });
 }
 
 /** `holds` gets the order of the value and the limit: negative, zero or positive. */
@@ -370,6 +351,13 @@ function objectIn({ value, path }: KeywordUse): ObjectValue {
 function namesIn(value: unknown, path: SchemaPath): readonly string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
   throw new SchemaInvalid(path, 'must be an array of strings');
+}
+
+function namedSubschemasIn(use: KeywordUse): [name: string, assertion: Assertion][] {
+  return Object.entries(objectIn(use)).map(([name, schema]) => [
+    name,
+    use.subschema(schema, [...use.path, name]),
+  ]);
 }
 
 function subschemasIn(use: KeywordUse): Assertion[] {
