@@ -70,7 +70,7 @@ export interface Database {
 /** Database as seen by a serving thread that did not open it. */
 export type ThreadDatabase = Pick<Database, 'store' | 'migrations' | 'connections' | 'close'>;
 
-export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
+export interface CommandDatabase extends Pick<Database, 'store' | 'close'>, AsyncDisposable {
   /** Names of the migrations that opening applied. */
   appliedMigrations: string[];
   /**
@@ -138,7 +138,7 @@ async function locked<Opened extends Pick<Database, 'close'>>(
       await opened.close();
       lock.close();
     };
-    return { ...opened, close };
+    return { ...opened, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     lock.close();
     throw error;
@@ -225,11 +225,13 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
     blocked: ({ name }) => console.error(`${name}: ${BLOCKED}`),
     applied: ({ name }) => void appliedMigrations.push(name),
   });
+  const close = () => store.close();
   return {
     store: batched(store, config),
     appliedMigrations,
     newerVersion: migrations.newerVersion(store.schema),
-    close: () => store.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variableText } from '../config.ts';
-import { type CommandDatabase, openExclusively } from '../database.ts';
+import { openExclusively } from '../database.ts';
 import { keyFilePath, loadKeyRing } from '../key-ring-source.ts';
-import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/database/copy.ts';
+import { type CopiedDatabase, copyDatabase } from '../operations/database/copy.ts';
 import { UsageError } from './exit-code.ts';
 import { jsonOption, refuseNewerVersion, requireDatabase } from './option/database-option.ts';
 import { printJson, printTable } from './terminal/output.ts';
@@ -19,16 +19,16 @@ const source = { ...settings.databaseUrl, env: 'SOURCE_DATABASE_URL', flag: '--f
 const target = { ...settings.databaseUrl, env: 'TARGET_DATABASE_URL', flag: '--to <url>', fallback: '' };
 
 /** `name`: in JSON; `title`: in the printed table. */
-const tables: readonly { key: keyof CopiedDatabase; name: string; title: string }[] = [
-  { key: 'workspaces', name: 'workspaces', title: 'workspaces' },
-  { key: 'apiTokens', name: 'api_tokens', title: 'API tokens' },
-  { key: 'userGroups', name: 'user_groups', title: 'user groups' },
-  { key: 'documents', name: 'documents', title: 'documents' },
-  { key: 'events', name: 'events', title: 'events' },
-  { key: 'renames', name: 'renames', title: 'renames' },
-  { key: 'deliveries', name: 'deliveries', title: 'webhook deliveries' },
-  { key: 'failingEndpoints', name: 'failing_webhook_endpoints', title: 'failing endpoints' },
-  { key: 'usage', name: 'usage', title: 'counts of usage' },
+const tables: readonly (readonly [name: keyof CopiedDatabase, title: string])[] = [
+  ['workspaces', 'workspaces'],
+  ['api_tokens', 'API tokens'],
+  ['user_groups', 'user groups'],
+  ['documents', 'documents'],
+  ['events', 'events'],
+  ['renames', 'renames'],
+  ['deliveries', 'webhook deliveries'],
+  ['failing_webhook_endpoints', 'failing endpoints'],
+  ['usage', 'counts of usage'],
 ];
 
 export function copyCommand(): Command {
@@ -56,19 +56,29 @@ async function copy({ json, ...flags }: CopyOptions): Promise<void> {
   const to = { ...config, databaseUrl: readUrl(target, flags.to) };
   refuseInvalidPair(from.databaseUrl, to.databaseUrl);
   const copied = await copyBetween(from, to);
-  if (json) printJson(Object.fromEntries(tables.map(({ name, key }) => [name, copied[key]])));
+  if (json) printJson(Object.fromEntries(tables.map(([name]) => [name, copied[name]])));
   else print(copied, from);
 }
 
 async function copyBetween(fromConfig: Config, toConfig: Config): Promise<CopiedDatabase> {
-  await using from = await open(fromConfig);
+  await using from = await openExclusively(fromConfig);
   refuseNewerVersion(from);
-  await using to = await open(toConfig);
+  await using to = await openExclusively(toConfig);
   refuseNewerVersion(to);
   const keyRing = await loadKeyRing(fromConfig, from.store);
-  using bars = new StepBars();
   const job = { from: from.store, to: to.store, keyRing, now: Date.now() };
-  return await copyDatabase(job, (...progress) => bars.show(...progress));
+  const shown: { bar?: ProgressBar } = {};
+  try {
+    return await copyDatabase(job, (step, total) => {
+      shown.bar?.end();
+      // A step without rows would draw its end.
+      const bar = progressBar(`rows ${step}`, total === 0 ? null : total);
+      shown.bar = bar;
+      return bar.add;
+    });
+  } finally {
+    shown.bar?.end();
+  }
 }
 
 function readUrl(setting: typeof source | typeof target, flag: string | undefined): DatabaseUrl {
@@ -87,37 +97,13 @@ function refuseInvalidPair(from: DatabaseUrl, to: DatabaseUrl): void {
   if (fromAddress === toAddress) throw new UsageError('the source and the target are the same database');
 }
 
-async function open(config: Config): Promise<CommandDatabase & AsyncDisposable> {
-  const database = await openExclusively(config);
-  return { ...database, [Symbol.asyncDispose]: () => database.close() };
-}
-
 function print(database: CopiedDatabase, from: Config): void {
-  const rows = tables.map(({ title, key }) => {
-    const { count, copied, digest } = database[key];
+  const rows = tables.map(([name, title]) => {
+    const { count, copied, digest } = database[name];
     return [title, String(count), String(copied), digest];
   });
   printTable(['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'], rows);
   const keyFile = keyFilePath(from);
   const ring = keyFile === null ? 'the same UGS_TOKEN_KEYS' : `UGS_TOKEN_KEYS_FILE=${keyFile}`;
   console.log(`\nServe the target with ${ring}, and stop serving the source.`);
-}
-
-/** One progress bar per step. */
-class StepBars implements Disposable {
-  #step: CopyStep | null = null;
-  #bar: ProgressBar | null = null;
-
-  show(step: CopyStep, rows: number, total: number): void {
-    if (step !== this.#step) {
-      this.#bar?.end();
-      this.#step = step;
-      this.#bar = progressBar(`rows ${step}`, total);
-    }
-    this.#bar?.show(rows);
-  }
-
-  [Symbol.dispose](): void {
-    this.#bar?.end();
-  }
 }

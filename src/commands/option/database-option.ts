@@ -33,26 +33,17 @@ export async function withDatabase(options: DatabaseOptions, work: Work): Promis
   const config = loadConfig(options);
   const { databaseUrl } = config;
   const isNew = databaseUrl.engine === 'sqlite' && isMissing(databaseUrl.path);
-  await run(config, async (database) => {
-    if (isNew) console.error(`Created database ${databaseUrl.path}.`);
-    await work(database, config);
-  });
+  await using database = await openForCommand(config);
+  if (isNew) console.error(`Created database ${databaseUrl.path}.`);
+  await work(database, config);
 }
 
 /** Does the same, but throws `NotFound` instead of creating a SQLite database. */
 export async function withExistingDatabase(options: DatabaseOptions, work: Work): Promise<void> {
   const config = loadConfig(options);
   requireDatabase(config.databaseUrl);
-  await run(config, work);
-}
-
-async function run(config: Config, work: Work): Promise<void> {
-  const database = await openForCommand(config);
-  try {
-    await work(database, config);
-  } finally {
-    await database.close();
-  }
+  await using database = await openForCommand(config);
+  await work(database, config);
 }
 
 /** Throws `SchemaTooNew` after migrations by a newer version, for commands that must know all data. */

@@ -51,11 +51,10 @@ interface CopiedTable {
   digest: string;
 }
 
-export type CopyStep = 'compared' | 'copied' | 'verified';
-/** `rows`: number that the step has done, of `total` in all tables. */
-type OnProgress = (step: CopyStep, rows: number, total: number) => void;
 /** Called with the number of rows of each page. */
 type OnRows = (rows: number) => void;
+/** Called when a step begins, with the number of rows in all tables. */
+type StartStep = (step: 'compared' | 'copied' | 'verified', total: number) => OnRows;
 
 const PAGE = 256;
 
@@ -64,32 +63,25 @@ const PAGE = 256;
  * same time. Throws `DatabasesDiffer`, before anything is written if the target contains other data, or
  * `StoredTokenUnreadable` if the key ring does not decrypt the tokens of the source.
  */
-export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promise<CopiedDatabase> {
+export async function copyDatabase(job: CopyJob, startStep: StartStep): Promise<CopiedDatabase> {
   await verifyKeyRing(job);
   const copies = tableCopies(job);
   const tables = Object.values(copies);
   const total = await countRows(job.from, tables);
   const existing = await countRows(job.to, tables);
-  const counter = (step: CopyStep, of: number): OnRows => {
-    let done = 0;
-    return (rows) => {
-      done += rows;
-      onProgress(step, done, of);
-    };
-  };
-  const onCompared = counter('compared', existing);
+  const onCompared = startStep('compared', existing);
   for (const table of tables) await table.compare(onCompared);
   await refuseOtherKeys(job);
   await copyKeyIds(job);
   await copyIds(job);
   await copyEventFloor(job);
   // API tokens are copied last: a target that is served before the copy is complete rejects every caller.
-  const { apiTokens, ...others } = copies;
-  const onCopied = counter('copied', total - existing);
+  const { api_tokens: apiTokens, ...others } = copies;
+  const onCopied = startStep('copied', total - existing);
   for (const table of [...Object.values(others), apiTokens]) await table.copyMissing(onCopied);
   // Statistics affect only query plans, and the database gathers them automatically later.
   await job.to.write({ kind: 'gatherStatistics' }).catch(() => {});
-  const onVerified = counter('verified', total);
+  const onVerified = startStep('verified', total);
   const copied: [string, CopiedTable][] = [];
   for (const [name, table] of Object.entries(copies)) copied.push([name, await table.verify(onVerified)]);
   return Object.fromEntries(copied) as CopiedDatabase;
@@ -103,14 +95,14 @@ async function countRows(store: BatchingStore, tables: readonly { name: CountedT
 
 function tableCopies({ from, to }: CopyJob) {
   return {
-    userGroups: new TableCopy(userGroupTable, from, to),
+    user_groups: new TableCopy(userGroupTable, from, to),
     workspaces: new TableCopy(workspaceTable, from, to),
-    apiTokens: new TableCopy(apiTokenTable, from, to),
+    api_tokens: new TableCopy(apiTokenTable, from, to),
     documents: new TableCopy(documentTable, from, to),
     events: new TableCopy(eventTable, from, to),
     renames: new TableCopy(renameTable, from, to),
     deliveries: new TableCopy(deliveryTable, from, to),
-    failingEndpoints: new TableCopy(failingEndpointTable, from, to),
+    failing_webhook_endpoints: new TableCopy(failingEndpointTable, from, to),
     usage: new TableCopy(usageTable, from, to),
   };
 }
@@ -169,8 +161,6 @@ interface Table<Row> {
   add(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
   /** Throws `DatabasesDiffer` if the store lacks data that belongs to the rows but is stored elsewhere. */
   verify?(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
-  /** Returns the part of a row that is equal in both databases; compares the whole row if absent. */
-  comparedContent?(row: Row): unknown;
 }
 
 const userGroupTable: Table<UserGroup> = {
@@ -254,8 +244,6 @@ const eventTable: Table<StoredEvent> = {
     return events;
   },
   add: (store, events) => store.write({ kind: 'copyEvents', events }),
-  // Positions are numbered differently in each database.
-  comparedContent: ({ position: _, ...event }) => event,
 };
 
 const renameTable: Table<Rename> = {
@@ -263,8 +251,6 @@ const renameTable: Table<Rename> = {
   rows: 'renames of user groups',
   page: (store, after, limit) => store.read({ kind: 'scanRenames', after, limit }),
   add: (store, renames) => store.write({ kind: 'copyRenames', renames }),
-  // Position of the rename's event, which differs between databases.
-  comparedContent: ({ position: _, ...rename }) => rename,
 };
 
 const deliveryTable: Table<Delivery> = {
@@ -272,8 +258,6 @@ const deliveryTable: Table<Delivery> = {
   rows: 'webhook deliveries',
   page: (store, after, limit) => store.read({ kind: 'scanDeliveries', after, limit }),
   add: (store, deliveries) => store.write({ kind: 'copyDeliveries', deliveries }),
-  // Position of the event, which differs between databases.
-  comparedContent: ({ position: _, ...delivery }) => delivery,
 };
 
 /** The time of the first failure decides when an endpoint is disabled. */
@@ -298,7 +282,7 @@ const usageTable: Table<UsageCount> = {
 
 const PAGE_BYTES = 1024 * 1024;
 
-class TableCopy<Row> {
+class TableCopy<Row extends object> {
   readonly #table: Table<Row>;
   readonly #from: BatchingStore;
   readonly #to: BatchingStore;
@@ -321,7 +305,11 @@ class TableCopy<Row> {
   async compare(onRows: OnRows): Promise<void> {
     for await (const page of this.#pages(this.#to, null)) {
       const expected = await this.#table.page(this.#from, this.#last, page.length);
-      if (this.#comparedText(page) !== this.#comparedText(expected)) throw this.#otherData();
+      if (comparedText(page) !== comparedText(expected))
+        throw new DatabasesDiffer(
+          `the target contains ${this.#table.rows} that differ from those of the source; nothing was changed. Copy needs an empty target, ` +
+            'or one left by an interrupted copy of the same source. If the source has changed since that copy, empty the target first',
+        );
       this.#last = expected.at(-1)!;
       this.#existing += page.length;
       onRows(page.length);
@@ -358,26 +346,19 @@ class TableCopy<Row> {
     const hash = createHash('sha256');
     let count = 0;
     for await (const page of this.#pages(store, null)) {
-      for (const row of page) hash.update(`${this.#comparedText([row])}\n`);
+      for (const row of page) hash.update(`${comparedText([row])}\n`);
       count += page.length;
       await onPage(page);
     }
     return { count, digest: hash.digest('hex') };
   }
 
-  #comparedText(rows: readonly Row[]): string {
-    const { comparedContent = (row) => row } = this.#table;
-    return JSON.stringify(rows.map(comparedContent));
-  }
-
   #pages(store: BatchingStore, first: Row | null): AsyncGenerator<Row[]> {
     return pagesAfter(first, (after) => this.#table.page(store, after, PAGE));
   }
+}
 
-  #otherData(): DatabasesDiffer {
-    return new DatabasesDiffer(
-      `the target contains ${this.#table.rows} that differ from those of the source; nothing was changed. Copy needs an empty target, ` +
-        'or one left by an interrupted copy of the same source. If the source has changed since that copy, empty the target first',
-    );
-  }
+/** Leaves out the positions of events, which are numbered differently in each database. */
+function comparedText(rows: readonly object[]): string {
+  return JSON.stringify(rows.map((row) => ({ ...row, position: undefined })));
 }
