@@ -1,9 +1,9 @@
 // Decrypts the stored token of a group or the secret of a document for a command, with an error that names
 // the group or document.
 
-import type { Document } from '../../domain/document.ts';
+import type { DocumentKey } from '../../domain/document.ts';
 import { type KeyRing, type StoredToken, TokenUnreadable } from '../../domain/key-ring.ts';
-import type { Secret } from '../../domain/secret.ts';
+import type { SealedSecret, Secret } from '../../domain/secret.ts';
 
 /** A stored token or secret cannot be decrypted; the message names the group or the document. */
 export class StoredTokenUnreadable extends Error {
@@ -16,11 +16,9 @@ export function openStoredToken(stored: StoredToken, keyRing: KeyRing): Secret {
   return naming(`the token of user group ${id}`, () => keyRing.open(stored.sealedToken, stored));
 }
 
-/** Returns null if the document has no secret. Throws `StoredTokenUnreadable`. */
-export function openStoredSecret(document: Document, keyRing: KeyRing): Secret | null {
-  const { kind, id, secret } = document;
-  if (secret === null) return null;
-  return naming(`the secret of ${kind} ${JSON.stringify(id)}`, () => keyRing.open(secret, document));
+/** Throws `StoredTokenUnreadable`. */
+export function openStoredSecret(key: DocumentKey, secret: SealedSecret, keyRing: KeyRing): Secret {
+  return naming(`the secret of ${key.kind} ${JSON.stringify(key.id)}`, () => keyRing.open(secret, key));
 }
 
 function naming(what: string, open: () => Secret): Secret {

@@ -2,9 +2,8 @@
 // service runs.
 
 import type { Document } from '../../domain/document.ts';
-import type { KeyRing } from '../../domain/key-ring.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import type { BatchingStore } from '../../store/batching-store.ts';
+import type { Context } from '../context.ts';
 import { pagesAfter } from '../pages.ts';
 import { openStoredSecret, openStoredToken } from './open-stored-token.ts';
 
@@ -15,13 +14,15 @@ export class OtherKeyInUse extends Error {
 
 const PAGE = 256;
 
+type KeyContext = Pick<Context, 'store' | 'keyRing'>;
+
 /**
  * Processes all groups in key order, then all documents. Skips a group whose token is rotated concurrently, because the
  * rotation has encrypted the new token. Can be interrupted and run again.
  * Throws `StoredTokenUnreadable`, or `OtherKeyInUse` if tokens were encrypted with another key in the meantime.
  */
 export async function reencryptTokens(
-  context: { store: BatchingStore; keyRing: KeyRing },
+  context: KeyContext,
   onProgress: (seen: number) => void,
 ): Promise<{ seen: number; reencrypted: number }> {
   const { store, keyRing } = context;
@@ -47,7 +48,7 @@ export async function reencryptTokens(
   return { seen, reencrypted };
 }
 
-async function reencryptSecrets(context: { store: BatchingStore; keyRing: KeyRing }): Promise<void> {
+async function reencryptSecrets(context: KeyContext): Promise<void> {
   const pages = pagesAfter<Document>(null, (after) =>
     context.store.read({ kind: 'scanDocuments', after, limit: PAGE }),
   );
@@ -55,32 +56,17 @@ async function reencryptSecrets(context: { store: BatchingStore; keyRing: KeyRin
     await Promise.all(page.map((document) => reencryptSecret(context, document)));
 }
 
-async function reencryptSecret(
-  { store, keyRing }: { store: BatchingStore; keyRing: KeyRing },
-  document: Document,
-): Promise<void> {
-  if (document.secret?.keyId === keyRing.activeKeyId) return;
-  const secret = openStoredSecret(document, keyRing);
-  if (secret === null) return;
-  await store.write({
-    kind: 'resealDocument',
-    key: document,
-    expected: document.secret!,
-    secret: keyRing.seal(secret, document),
-  });
+async function reencryptSecret({ store, keyRing }: KeyContext, document: Document): Promise<void> {
+  const { secret: expected } = document;
+  if (expected === null || expected.keyId === keyRing.activeKeyId) return;
+  const secret = keyRing.seal(openStoredSecret(document, expected, keyRing), document);
+  await store.write({ kind: 'resealDocument', key: document, expected, secret });
 }
 
 /** Returns whether it changed the stored token. */
-async function reencrypt(
-  { store, keyRing }: { store: BatchingStore; keyRing: KeyRing },
-  userGroup: UserGroup,
-): Promise<boolean> {
-  if (userGroup.sealedToken.keyId === keyRing.activeKeyId) return false;
-  const token = openStoredToken(userGroup, keyRing);
-  return store.write({
-    kind: 'resealToken',
-    key: userGroup,
-    expected: userGroup.sealedToken,
-    sealedToken: keyRing.seal(token, userGroup),
-  });
+async function reencrypt({ store, keyRing }: KeyContext, userGroup: UserGroup): Promise<boolean> {
+  const { sealedToken: expected } = userGroup;
+  if (expected.keyId === keyRing.activeKeyId) return false;
+  const sealedToken = keyRing.seal(openStoredToken(userGroup, keyRing), userGroup);
+  return store.write({ kind: 'resealToken', key: userGroup, expected, sealedToken });
 }
