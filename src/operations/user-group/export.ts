@@ -3,17 +3,12 @@
 
 import { jsonText, objectText, textMembers } from '../../domain/json/json-tree.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
-import type { Tenant } from '../../domain/tenant.ts';
-import {
-  listStart,
-  type Position,
-  positionAfter,
-  type UserGroupList,
-} from '../../domain/user-group/cursor.ts';
+import { type Tenant, tenantOf } from '../../domain/tenant.ts';
+import { listStart, positionAfter } from '../../domain/user-group/cursor.ts';
 import { settableTexts, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { QueryResult } from '../../store/port.ts';
 import { openStoredToken } from '../database/open-stored-token.ts';
+import { pagesAfter } from '../pages.ts';
 
 /** Size of a page, which bounds the memory of the export. */
 const PAGE = { limit: 256, maxBytes: 1024 * 1024 };
@@ -32,22 +27,12 @@ export async function* exportLines(
 }
 
 /** Yields all groups of an environment, ordered by id, in constant memory. */
-export async function* allUserGroupPages(
-  store: BatchingStore,
-  { workspaceId, environment }: Tenant,
-): AsyncGenerator<UserGroup[]> {
-  const list: UserGroupList = { workspaceId, environment, search: '' };
-  let from: Position | null = listStart(list);
-  while (from !== null) {
-    const { userGroups, isEnd }: QueryResult<'listUserGroups'> = await store.read({
-      kind: 'listUserGroups',
-      list,
-      from,
-      ...PAGE,
-    });
-    yield userGroups;
-    from = isEnd ? null : positionAfter('id', userGroups.at(-1)!);
-  }
+export function allUserGroupPages(store: BatchingStore, tenant: Tenant): AsyncGenerator<UserGroup[]> {
+  const list = { ...tenantOf(tenant), search: '' };
+  return pagesAfter<UserGroup>(null, async (last) => {
+    const from = last === null ? listStart(list) : positionAfter('id', last);
+    return (await store.read({ kind: 'listUserGroups', list, from, ...PAGE })).userGroups;
+  });
 }
 
 function exportedLine(userGroup: UserGroup, keyRing: KeyRing | null): string {

@@ -123,52 +123,35 @@ async function scan(
   start: Position,
   { limit, scan: bounds }: PageBounds,
 ): Promise<{ found: Match[]; next: Position | null; scanned: number }> {
+  // The database finds candidates: every group whose id or name is not only ASCII is one.
   const text = list.order === 'name' ? searchableText(list.filter) : undefined;
-  const read = text === undefined ? reader(store, list, limit) : searcher(store, list, text, limit);
   const maxScanned = text === undefined ? bounds.read : bounds.searched;
+  const fields = fieldsReadBy(list.filter);
+  let most = CANDIDATES * (limit + 1);
   const endBy = performance.now() + bounds.ms;
   const found: Match[] = [];
   let from: Position | null = start;
   let scanned = 0;
   while (from && scanned < maxScanned && countFitting(found, limit) === found.length) {
     if (scanned > 0 && performance.now() >= endBy) break;
-    const { order, summaries, next, scanned: more } = await read(from, maxScanned - scanned);
+    const left = maxScanned - scanned;
+    const { order, summaries, ...read }: Summaries = await (text === undefined
+      ? readSummaries(store, list, from, { ...fields, limit: Math.min(left, most) })
+      : searchSummaries(store, list, from, { text, scanLimit: left, limit: most }));
+    most *= GROWTH;
     const matching = new Set(await select(summaries));
     for (const [index, summary] of summaries.entries()) {
       const isListedById =
         list.order === undefined && order === 'name' && summary.providedId.startsWith(list.search);
       // An estimate for groups among others that the database has left out.
-      const upToIt = scanned + Math.ceil(((index + 1) / summaries.length) * more);
+      const upToIt = scanned + Math.ceil(((index + 1) / summaries.length) * read.scanned);
       if (!isListedById && matching.has(summary))
         found.push({ summary, after: positionAfter(order, summary), scanned: upToIt });
     }
-    scanned += more;
-    from = next;
+    scanned += read.scanned;
+    from = read.next;
   }
   return { found, next: from, scanned };
-}
-
-type Reader = (from: Position, scanLimit: number) => Promise<Summaries & { scanned: number }>;
-
-/** Returns a reader that lets the database find candidates: every group whose id or name is not only ASCII is one. */
-function searcher(store: BatchingStore, list: FilteredList, text: string | null, limit: number): Reader {
-  let most = CANDIDATES * (limit + 1);
-  return async (from, scanLimit) => {
-    const found = await searchSummaries(store, list, from, { text, scanLimit, limit: most });
-    most *= GROWTH;
-    return found;
-  };
-}
-
-/** Returns a reader of all groups. */
-function reader(store: BatchingStore, list: FilteredList, limit: number): Reader {
-  const fields = fieldsReadBy(list.filter);
-  let most = CANDIDATES * (limit + 1);
-  return async (from, scanLimit) => {
-    const read = await readSummaries(store, list, from, { ...fields, limit: Math.min(scanLimit, most) });
-    most *= GROWTH;
-    return { ...read, scanned: read.summaries.length };
-  };
 }
 
 /**

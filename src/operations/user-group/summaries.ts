@@ -24,6 +24,8 @@ export interface Summaries {
   summaries: readonly UserGroupSummary[];
   /** Start of the next query; null at the end of the list. */
   next: Position | null;
+  /** Number of groups up to `next`. */
+  scanned: number;
 }
 
 /**
@@ -38,7 +40,7 @@ export async function searchSummaries(
   list: UserGroupList,
   from: Position,
   { text, scanLimit, limit }: { text: string | null; scanLimit: number; limit: number },
-): Promise<Summaries & { scanned: number }> {
+): Promise<Summaries> {
   const { summaries, scanned, last }: QueryResult<'searchUserGroups'> = await store.read({
     kind: 'searchUserGroups',
     tenant: tenantOf(list),
@@ -81,5 +83,5 @@ export async function readSummaries(
     maxBytes: fields.withMappings || fields.withProperties ? PARSED_BYTES : SKIPPED_BYTES,
   });
   const next = isEnd ? startOfNextOrder(order, list) : positionAfter(order, summaries.at(-1)!);
-  return { order, summaries, next };
+  return { order, summaries, next, scanned: summaries.length };
 }
