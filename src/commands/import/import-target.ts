@@ -31,5 +31,6 @@ export interface ImportTarget {
   userGroups(): AsyncIterable<readonly ExistingUserGroup[]>;
   /** Deletes this version of the user group. */
   remove(userGroup: ExistingUserGroup): Promise<'deleted' | 'not_found' | 'version_mismatch'>;
-  finish(): Promise<void>;
+  /** Called after the last line. */
+  finish?(): Promise<void>;
 }

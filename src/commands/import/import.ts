@@ -124,7 +124,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       const { newer } = plan;
       report.pruned = report.hasRefused ? { deleted: 0, newer } : await deletePlanned(target, plan, listed);
     }
-    await target.finish();
+    await target.finish?.();
     report.end();
   });
 }
@@ -222,16 +222,20 @@ function explainInterruption(error: unknown, lastLine: number): never {
   throw error;
 }
 
+interface Input {
+  name: string;
+  format: Format;
+  /** null for standard input. */
+  file: FileHandle | null;
+  /** null if it is unknown, as for standard input: then the input can be read only once. */
+  size: number | null;
+  /** When the input was written: it may lack the groups created or renamed since. Milliseconds since 1970. */
+  writtenAt: number;
+}
+
 /** Input of an import. If it is read twice and is not a file, it is copied to a temporary one. */
 class Source implements AsyncDisposable {
-  readonly #name: string;
-  readonly #format: Format;
-  /** null for standard input. */
-  readonly #file: FileHandle | null;
-  /** null if it is unknown, as for standard input: then the input can be read only once. */
-  readonly #size: number | null;
-  /** When the input was written: it may lack the groups created or renamed since. Milliseconds since 1970. */
-  readonly writtenAt: number;
+  readonly #input: Input;
 
   /** Called before the database is opened, so that a failure does not create one. */
   static async open(name: string, format: Format, isReadAgain: boolean): Promise<Source> {
@@ -240,46 +244,42 @@ class Source implements AsyncDisposable {
     // A pipe is written by a process that started at the same time. The clock that dated a file may be ahead.
     const writtenAt = stats.isFile() ? Math.min(stats.mtimeMs, Date.now()) : performance.timeOrigin;
     const size = file !== null && stats.isFile() ? stats.size : null;
-    const source = new Source(name, format, file, size, writtenAt);
+    const input = { name, format, file, size, writtenAt };
+    const source = new Source(input);
     if (size !== null || !isReadAgain) return source;
     await using _copied = source;
     const copy = await copyInput(source.#chunks());
-    return new Source(name, format, copy, (await copy.stat()).size, writtenAt);
+    return new Source({ ...input, file: copy, size: (await copy.stat()).size });
   }
 
-  private constructor(
-    name: string,
-    format: Format,
-    file: FileHandle | null,
-    size: number | null,
-    writtenAt: number,
-  ) {
-    this.#name = name;
-    this.#format = format;
-    this.#file = file;
-    this.#size = size;
-    this.writtenAt = writtenAt;
+  private constructor(input: Input) {
+    this.#input = input;
+  }
+
+  get writtenAt(): number {
+    return this.#input.writtenAt;
   }
 
   async read(): Promise<{ lines: AsyncIterable<Line[]>; size: number | null }> {
-    const size = this.#size;
-    if (this.#format === 'json-lines') return { lines: ndjsonBatches(this.#chunks(), BATCH), size };
+    const { format, size } = this.#input;
+    if (format === 'json-lines') return { lines: ndjsonBatches(this.#chunks(), BATCH), size };
     // Loaded only for the files that need it.
     const { csvBatches } = await import('./csv.ts');
     return { lines: csvBatches(this.#chunks(), BATCH), size };
   }
 
   async *#chunks(): AsyncGenerator<Buffer> {
-    const start = this.#size === null ? {} : { start: 0 };
+    const { name, file, size } = this.#input;
+    const start = size === null ? {} : { start: 0 };
     try {
-      yield* this.#file?.createReadStream({ ...start, autoClose: false }) ?? process.stdin;
+      yield* file?.createReadStream({ ...start, autoClose: false }) ?? process.stdin;
     } catch (error) {
-      explainReadError(error, this.#name);
+      explainReadError(error, name);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file?.close();
+    await this.#input.file?.close();
   }
 }
 

@@ -78,8 +78,6 @@ export class ServiceTarget implements ImportTarget {
     return 'deleted';
   }
 
-  async finish(): Promise<void> {}
-
   async #import(body: ImportedUserGroupBody): Promise<LineResult> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const stored = await this.#find(body.userGroupId);

@@ -26,7 +26,6 @@ import {
 import {
   type ImportedUserGroupBody,
   importedUserGroupBody,
-  type UserGroupFields,
 } from '../../domain/user-group/user-group-body.ts';
 import { Problem } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
@@ -187,15 +186,14 @@ async function commandWithNewId(
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
 ): Promise<Command<'importUserGroup'>> {
-  if (imported === null) {
-    const token = mintUserGroupToken(key.bucket);
-    const sealed = { token, tokenDigest: digestToken(token.reveal()) };
-    const userGroup = await newUserGroup(context, key, body, sealed);
-    return { kind: 'importUserGroup', ...userGroup, claim: null, issued: null };
-  }
-  const { token, claim, issued } = imported;
+  const { token, claim, issued } = imported ?? {
+    token: mintUserGroupToken(key.bucket),
+    claim: null,
+    issued: null,
+  };
   // A token that this service issued for the bucket of this group is looked up like any other token.
-  const tokenDigest = issued?.bucket === key.bucket ? issued.digest : claim;
+  const isAddressed = claim === null || issued?.bucket === key.bucket;
+  const tokenDigest = isAddressed ? digestToken(token.reveal()) : claim;
   const userGroup = await newUserGroup(context, key, body, { token, tokenDigest });
   return { kind: 'importUserGroup', ...userGroup, claim, issued };
 }
@@ -224,7 +222,7 @@ async function reconcile(
 }
 
 function compare(
-  body: Pick<ImportedUserGroupBody, 'suspended'> & UserGroupFields,
+  body: ImportedUserGroupBody,
   imported: ImportedToken | null,
   stored: UserGroup,
   replaces: boolean,
@@ -235,7 +233,7 @@ function compare(
 
 /** Compares the fields that a line may change. */
 export function compareFields(
-  body: Pick<ImportedUserGroupBody, 'suspended'> & UserGroupFields,
+  body: ImportedUserGroupBody,
   stored: SettableFields & Pick<UserGroup, 'suspendedAt'>,
   replaces: boolean,
 ): LineResult {
