@@ -41,7 +41,7 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
       environment: 'Customer',
       permission: 'admin',
     });
-    const tokens = await createGroups(context, operator(apiToken.workspaceId, apiToken.environment), groups);
+    const tokens = await createGroups(context, operator(apiToken), groups);
     return { folder, databaseUrl, apiToken: token.reveal(), groups, tokens };
   });
 }

@@ -44,7 +44,7 @@ export class DatabaseTokenIssuer implements TokenIssuer, AsyncDisposable {
     const context = this.#context;
     const apiToken = await findApiTokenById(context.store, id);
     if (apiToken === null) return false;
-    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), id);
+    await revokeApiToken(context, operator(apiToken), id);
     return true;
   }
 

@@ -49,7 +49,7 @@ interface Occurring {
   example: Problem;
 }
 
-const READER: Caller = { ...operator(1, 'Customer'), permission: 'read-only' };
+const READER: Caller = { ...operator({ workspaceId: 1, environment: 'Customer' }), permission: 'read-only' };
 
 export const occurrences = {
   invalid_json: {

@@ -167,8 +167,8 @@ async function rotate(context: EventContext, id: number, options: RotateOptions)
   const stored = await existing(context.store, id);
   const status = apiTokenStatus(stored, context.clock());
   if (status !== 'active') throw new DataError(`API token ${id} is ${status}; create a new one`);
-  const caller = operator(stored.workspaceId, stored.environment);
-  const { apiToken, token } = await rotateApiToken(context, caller, id, options.gracePeriod / 1_000);
+  const seconds = options.gracePeriod / 1_000;
+  const { apiToken, token } = await rotateApiToken(context, operator(stored), id, seconds);
   const until = timestampOrNull(apiToken.previousExpiresAt);
   const replaced =
     until === null ? 'The replaced text is rejected from now on' : `The replaced text works until ${until}`;
@@ -185,8 +185,7 @@ function revokeCommand(): Command {
     .argument('<id>', 'id of the API token, as shown by "api-token list"', parseId);
   return addDatabaseOptions(command).action((id: number, options: DatabaseOptions) =>
     withExistingDatabase(options, async ({ store }, config) => {
-      const { workspaceId, environment } = await existing(store, id);
-      const caller = operator(workspaceId, environment);
+      const caller = operator(await existing(store, id));
       await revokeApiToken(commandContext(store, config), caller, id);
       printResult(options, { id, status: 'revoked' }, `Revoked API token ${id}.`);
     }),

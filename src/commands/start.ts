@@ -108,14 +108,12 @@ async function ensureToken(
   permission: Permission,
 ): Promise<QuickStartToken> {
   const active = await findActiveApiToken(context, digestOfApiToken(text));
-  if (active?.permission === permission) {
-    const { workspaceId, environment } = active;
-    return { token: new Secret(text), file, isNew: false, caller: operator(workspaceId, environment) };
-  }
+  if (active?.permission === permission)
+    return { token: new Secret(text), file, isNew: false, caller: operator(active) };
   const eventContext: EventContext = { ...context, origin: COMMAND_LINE };
   const name = permission === 'admin' ? 'quick start, admin' : 'quick start';
   const workspaceId = await findQuickStartWorkspace(context, [text, other.text]);
-  const caller = operator(workspaceId, 'Customer');
+  const caller = operator({ workspaceId, environment: 'Customer' });
   const { token } = await issueApiToken(eventContext, caller, { permission, name });
   try {
     replaceSecretFile(file, token);

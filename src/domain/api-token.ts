@@ -3,7 +3,7 @@
 import { timestampOrNull } from './instant.ts';
 import { jsonText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
-import type { Environment, Tenant } from './tenant.ts';
+import { type Tenant, tenantOf } from './tenant.ts';
 import { digestToken, type TokenDigest } from './token.ts';
 
 export const permissions = ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const;
@@ -73,13 +73,6 @@ export function isPermitted({ permission }: Caller, permissions: readonly Permis
 }
 
 /** The caller of a command: the operator, who may do everything. */
-export function operator(workspaceId: number, environment: Environment): Caller {
-  return {
-    workspaceId,
-    environment,
-    permission: 'admin',
-    apiTokenId: null,
-    name: null,
-    configVersion: null,
-  };
+export function operator(tenant: Tenant): Caller {
+  return { ...tenantOf(tenant), permission: 'admin', apiTokenId: null, name: null, configVersion: null };
 }

@@ -107,7 +107,11 @@ describe('Demo data (SQLite)', () => {
     const digest = digestOfApiToken(admin)!;
     const { workspaceId } = (await context.store.read({ kind: 'findApiToken', digest }))!;
     const propertyValidator = new BusyAtFirst(context.propertyValidator);
-    await createDemoPatiently({ ...context, propertyValidator }, operator(workspaceId, 'Customer'), folder);
+    await createDemoPatiently(
+      { ...context, propertyValidator },
+      operator({ workspaceId, environment: 'Customer' }),
+      folder,
+    );
     assert.ok(propertyValidator.checks > 1);
     assert.deepEqual(barsOn(await pageOf(ALPENGLOW)), ['630', '785', '800', '1,030', '1,155', '1,355']);
   });

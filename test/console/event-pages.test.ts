@@ -562,7 +562,7 @@ it('Events with many changes are rendered in several turns of the event loop', a
     turns++;
     next = setImmediate(count);
   });
-  const call = { context, caller: operator(1, 'Customer') };
+  const call = { context, caller: operator({ workspaceId: 1, environment: 'Customer' }) };
   const { table } = await eventTable(call, page, Number.POSITIVE_INFINITY);
   clearImmediate(next);
   assert.equal(table.markup.split('<li>').length - 1, PAGE * 200);

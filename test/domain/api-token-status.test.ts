@@ -70,7 +70,10 @@ describe('an API token', () => {
 });
 
 describe('a permission', () => {
-  const caller = (permission: Caller['permission']): Caller => ({ ...operator(1, 'Customer'), permission });
+  const caller = (permission: Caller['permission']): Caller => ({
+    ...operator({ workspaceId: 1, environment: 'Customer' }),
+    permission,
+  });
 
   it('allows what names it, and admin everything', () => {
     for (const permission of permissions) {
@@ -84,7 +87,7 @@ describe('a permission', () => {
   });
 
   it('of the operator is admin, without an API token', () => {
-    assert.deepEqual(operator(3, 'Testing'), {
+    assert.deepEqual(operator({ workspaceId: 3, environment: 'Testing' }), {
       workspaceId: 3,
       environment: 'Testing',
       permission: 'admin',

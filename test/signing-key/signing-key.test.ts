@@ -276,7 +276,7 @@ describeOnEachDatabase('The signing keys', (database) => {
       }
     }
     const context = { ...site.service.app.context, signatures: new Recorder() };
-    await rotateKeySet(context, operator(1, 'Customer'), { revoke: true });
+    await rotateKeySet(context, operator({ workspaceId: 1, environment: 'Customer' }), { revoke: true });
     assert.deepEqual(tenants, [1]);
   });
 
@@ -294,7 +294,7 @@ describeOnEachDatabase('The signing keys', (database) => {
     const { context } = site.service.app;
     const { workspaceId } = (await ensureWorkspace(context.store, 'eager', context.clock())).workspace;
     const creation = { ...context, signatures: new Recorder(1) };
-    const caller = operator(workspaceId, 'Customer');
+    const caller = operator({ workspaceId, environment: 'Customer' });
     await Promise.allSettled(Array.from({ length: 200 }, () => ensureKeySet(creation, caller)));
     // The keys of the first call may not be stored yet when the next ones have their turn.
     assert.ok(generated >= 1 && generated <= 3, `${generated} times`);

@@ -267,7 +267,7 @@ export class TestService implements AsyncDisposable {
   ): Promise<LineResult> {
     const { context } = this.app;
     const { workspaceId } = (await ensureWorkspace(context.store, workspace, context.clock())).workspace;
-    const job = { context, caller: operator(workspaceId, environment), replaces };
+    const job = { context, caller: operator({ workspaceId, environment }), replaces };
     return importLine(job, Buffer.from(line));
   }
 
@@ -275,7 +275,7 @@ export class TestService implements AsyncDisposable {
     const { context } = this.app;
     const apiToken = await findApiTokenById(context.store, id);
     if (apiToken === null) return false;
-    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), id);
+    await revokeApiToken(context, operator(apiToken), id);
     return true;
   }
 
@@ -298,7 +298,7 @@ export class TestService implements AsyncDisposable {
   /** Creates the demo in the first workspace. */
   async createDemo(): Promise<void> {
     const { context, demoDirectory } = this.app;
-    await createDemoPatiently(context, operator(1, 'Customer'), demoDirectory!);
+    await createDemoPatiently(context, operator({ workspaceId: 1, environment: 'Customer' }), demoDirectory!);
   }
 
   async stop(): Promise<void> {

@@ -214,7 +214,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     const { workspace } = await ensureWorkspace(context.store, workspaceName, context.clock());
     const fields = { name: 'Acme', properties };
     await storeUserGroups(context.store, workspaceName, { a: fields, b: fields });
-    const caller = operator(workspace.workspaceId, 'Customer');
+    const caller = operator({ ...workspace, environment: 'Customer' });
     let bytes = 0;
     const turn = (more: number) => {
       bytes += more;
@@ -233,7 +233,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     const { workspace } = await ensureWorkspace(context.store, name, context.clock());
     const { mock } = t.mock.method(context.store, 'read');
     const query = { limit: 1, search: 'nothing', match: 'contains', prefersNames: true } as const;
-    await listUserGroups(context, operator(workspace.workspaceId, 'Customer'), query);
+    await listUserGroups(context, operator({ ...workspace, environment: 'Customer' }), query);
     const queries = mock.calls.filter((call) => call.arguments[0].kind === 'searchUserGroups');
     // Would be 25 if each read eight groups.
     assert.ok(queries.length > 0 && queries.length <= 5, `${queries.length} queries`);

@@ -48,7 +48,7 @@ export class DatabaseTarget implements ImportTarget {
     const context = { ...(await contextWithKeys(store, this.#config)), propertyValidator };
     const { workspace, created } = await ensureWorkspace(store, this.#place.workspace, Date.now());
     if (created) console.error(`Created workspace ${this.#place.workspace}.`);
-    const caller = operator(workspace.workspaceId, this.#place.environment);
+    const caller = operator(this.#tenant(workspace));
     this.#started = { context, caller };
     // Imported on demand: compiling its validators takes as long as starting any other command.
     const { importLine } = await import('../../operations/user-group/import.ts');

@@ -69,8 +69,9 @@ export interface Place {
 /** Opens the database, and runs `work` at the place in it. Throws `NotFound`. */
 export function atPlace(options: PlaceOptions, work: (place: Place) => Promise<void>): Promise<void> {
   return withExistingDatabase(options, async ({ store }, config) => {
-    const { workspaceId } = await existingWorkspace(store, options.workspace);
-    await work({ store, config, caller: operator(workspaceId, options.environment) });
+    const workspace = await existingWorkspace(store, options.workspace);
+    const caller = operator({ ...workspace, environment: options.environment });
+    await work({ store, config, caller });
   });
 }
 

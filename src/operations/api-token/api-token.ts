@@ -64,7 +64,7 @@ export async function createApiToken(
 ): Promise<IssuedApiToken & { workspaceCreated: boolean }> {
   const { store, clock } = context;
   const { workspace, created } = await ensureWorkspace(store, workspaceName, clock());
-  const caller = operator(workspace.workspaceId, environment);
+  const caller = operator({ ...workspace, environment });
   const issued = await issueApiToken(context, caller, fields, options);
   return { ...issued, workspaceCreated: created };
 }

@@ -43,8 +43,7 @@ export class TimedOutSchemas {
   async #record(tenant: Tenant): Promise<void> {
     const { store, eventRetentionDays } = this.#context;
     if (eventRetentionDays === 0 || (await this.#isRecorded(tenant))) return;
-    const service = operator(tenant.workspaceId, tenant.environment);
-    const event = await newEvent(this.#context, service, TYPE, SINGLETON_ID);
+    const event = await newEvent(this.#context, operator(tenant), TYPE, SINGLETON_ID);
     if (event !== undefined) await store.write({ kind: 'recordEvent', event });
   }
 

@@ -166,7 +166,7 @@ export async function disableEndpoint(
   const key = endpointDocumentKey(endpoint);
   const document = await store.read({ kind: 'findDocument', key });
   if (document === null || documentTag(document) !== tag) return false;
-  const service = operator(endpoint.workspaceId, endpoint.environment);
+  const service = operator(endpoint);
   const event = await newEvent(context, service, 'webhook_endpoint.disabled', endpoint.endpointId);
   const result = await store.write({
     kind: 'putDocument',
