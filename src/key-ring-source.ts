@@ -1,18 +1,12 @@
 // Loads the key ring from the settings, or from a file next to the SQLite database that is created on the first start.
 
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigInvalid } from './config.ts';
 import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
 import { Secret } from './domain/secret.ts';
 import type { BatchingStore } from './store/batching-store.ts';
-import {
-  createTemporaryFile,
-  FileExists,
-  fsyncPath,
-  linkIntoPlace,
-  temporaryPath,
-} from './system/atomic-file.ts';
+import { createUnlessExists, fsyncPath, writeAtomically } from './system/atomic-file.ts';
 import { readSecretFile } from './system/secret-file.ts';
 
 type RingConfig = Pick<Config, 'databaseUrl' | 'tokenKeys'>;
@@ -103,7 +97,7 @@ function parseRing({ text, source }: RingText): KeyRing {
 
 /** Writes a file that only its owner can read, atomically and durably. Replaces an existing file. */
 export function replaceSecretFile(path: string, secret: Secret): void {
-  writeSecretFile(path, secret, renameSync);
+  writeAtomically(path, (unfinished) => writeSecret(unfinished, secret), renameSync);
   fsyncPath(dirname(path));
 }
 
@@ -112,31 +106,10 @@ export function replaceSecretFile(path: string, secret: Secret): void {
  * been killed before it did so.
  */
 function ensureKeyFile(path: string): void {
-  if (!existsSync(path)) writeSecretFile(path, generateKeyLine(), linkUnlessExists);
+  if (!existsSync(path)) createUnlessExists(path, (unfinished) => writeSecret(unfinished, generateKeyLine()));
   fsyncPath(dirname(path));
 }
 
-/** `moveIntoPlace` runs once the secret is completely written, so that a kill never leaves a partial file at `path`. */
-function writeSecretFile(
-  path: string,
-  secret: Secret,
-  moveIntoPlace: (unfinished: string, path: string) => void,
-): void {
-  const unfinished = temporaryPath(path);
-  createTemporaryFile(unfinished);
-  try {
-    writeFileSync(unfinished, `${secret.reveal()}\n`, { flush: true });
-    moveIntoPlace(unfinished, path);
-  } finally {
-    rmSync(unfinished, { force: true });
-  }
-}
-
-/** If two processes start concurrently, both use the file that was created first. */
-function linkUnlessExists(unfinished: string, path: string): void {
-  try {
-    linkIntoPlace(unfinished, path);
-  } catch (error) {
-    if (!(error instanceof FileExists)) throw error;
-  }
+function writeSecret(file: string, secret: Secret): void {
+  writeFileSync(file, `${secret.reveal()}\n`, { flush: true });
 }

@@ -1,11 +1,11 @@
 // The sample files: SQLite databases with the orders of the demo customers. They stand for the databases of
 // customers, which the service never opens.
 
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DatabaseUrl } from '../config.ts';
-import { createTemporaryFile, FileExists, linkIntoPlace, temporaryPath } from '../system/atomic-file.ts';
+import { createUnlessExists } from '../system/atomic-file.ts';
 import { demoCustomers, months, type Sample, samples } from './sample-data.ts';
 
 export interface MonthlyRevenue {
@@ -36,21 +36,7 @@ export function createSampleFiles(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const sample of samples) {
     const path = samplePath(directory, sample);
-    if (!existsSync(path)) createSampleFile(path, sample);
-  }
-}
-
-function createSampleFile(path: string, sample: Sample): void {
-  const unfinished = temporaryPath(path);
-  createTemporaryFile(unfinished);
-  try {
-    writeOrders(unfinished, sample);
-    linkIntoPlace(unfinished, path);
-  } catch (error) {
-    // A concurrent request has created it.
-    if (!(error instanceof FileExists)) throw error;
-  } finally {
-    rmSync(unfinished, { force: true });
+    if (!existsSync(path)) createUnlessExists(path, (unfinished) => writeOrders(unfinished, sample));
   }
 }
 

@@ -61,6 +61,31 @@ export function linkIntoPlace(unfinished: string, path: string): void {
   fsyncPath(dirname(path));
 }
 
+/** `moveIntoPlace` runs once the file is completely written, so that a kill never leaves a partial file at `path`. */
+export function writeAtomically(
+  path: string,
+  write: (unfinished: string) => void,
+  moveIntoPlace: (unfinished: string, path: string) => void,
+): void {
+  const unfinished = temporaryPath(path);
+  createTemporaryFile(unfinished);
+  try {
+    write(unfinished);
+    moveIntoPlace(unfinished, path);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/** If two processes or requests create the file concurrently, all use the one that was created first. */
+export function createUnlessExists(path: string, write: (unfinished: string) => void): void {
+  try {
+    writeAtomically(path, write, linkIntoPlace);
+  } catch (error) {
+    if (!(error instanceof FileExists)) throw error;
+  }
+}
+
 /** `path` may also name a directory, which makes the creation and renaming of its files durable. */
 export function fsyncPath(path: string): void {
   const file = openSync(path, 'r');
