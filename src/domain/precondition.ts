@@ -14,9 +14,7 @@ export interface Precondition {
 
 /** Whether the user group meets all conditions, or its absence (null). */
 export function isMet(precondition: Precondition | undefined, userGroup: UserGroup | null): boolean {
-  return (
-    precondition === undefined || unmetCondition(precondition, userGroup && versionTag(userGroup)) === null
-  );
+  return isMetByTag(precondition, userGroup && versionTag(userGroup));
 }
 
 /** The same for any resource: `tag` is null if it does not exist. */

@@ -42,20 +42,8 @@ export interface Context extends EventContext {
   allowsPrivateWebhooks: boolean;
 }
 
-type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
-  Partial<
-    Pick<
-      Context,
-      | 'activity'
-      | 'clock'
-      | 'defaultGracePeriodSeconds'
-      | 'eventRetentionDays'
-      | 'publicUrl'
-      | 'allowsPrivateWebhooks'
-      | 'signatures'
-      | 'propertyValidator'
-    >
-  > & {
+type ContextOptions = Partial<Context> &
+  Pick<Context, 'store' | 'keyRing'> & {
     via: Origin['via'];
     /** Called if a background write fails. */
     onBackgroundError?: (error: unknown) => void;
@@ -78,7 +66,6 @@ export function createContext({
     allowsPrivateWebhooks: false,
     signatures: new SignatureQueue(),
     propertyValidator: PropertyValidator.forCommand(),
-    ...options,
     store,
     clock,
     teamIds: new IdLease(store),
@@ -94,6 +81,7 @@ export function createContext({
     violations: [],
     startedAt: 0,
     origin: { via, requestId: null },
+    ...options,
   };
 }
 

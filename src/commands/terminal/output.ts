@@ -54,10 +54,7 @@ function printableText(value: Printable): string {
 
 /** Prints rows below a heading in aligned columns. */
 export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
-  printAligned(
-    [heading, ...rows],
-    heading.map(() => 0),
-  );
+  printAligned([heading, ...rows], []);
 }
 
 /** Prints a table page by page: columns are aligned within a page and at least as wide as on the previous pages. */
@@ -66,7 +63,7 @@ async function printTablePages<Item>(
   pages: Pages<Item>,
   toRow: (item: Item) => readonly string[],
 ): Promise<void> {
-  const widths = heading.map(() => 0);
+  const widths: number[] = [];
   let unprinted = [heading];
   for await (const page of pages) {
     printAligned([...unprinted, ...page.map(toRow)], widths);

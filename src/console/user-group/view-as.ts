@@ -150,7 +150,8 @@ function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, 
 }
 
 function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: PageCall): Html {
-  const { integrationId, integration, resource, outcome } = preview;
+  const { integrationId, integration, outcome } = preview;
+  const [resource = null] = preview.resources;
   const title = html`<h3>${integrationLink(caller, integrationId)} ${badge('neutral', integration.type)}</h3>`;
   if (outcome instanceof Problem) return html`${title}${refusal(outcome)}`;
   return html`${title}

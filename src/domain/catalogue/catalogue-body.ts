@@ -4,6 +4,7 @@ import * as field from '../field.ts';
 import { EMPTY_OBJECT } from '../json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../json/strict-json.ts';
 import { bodyType, invalidField } from '../request-body.ts';
+import type { SchemaMembers } from '../schema-value.ts';
 import { findCredential } from './credential.ts';
 
 const name = { ...field.name, description: 'For people. Need not be unique.' } as const;
@@ -44,10 +45,7 @@ export const dataSourceFields = {
   },
 } as const;
 
-export interface SchemaBody {
-  name: string;
-  default_data_source?: string | number | null;
-}
+export type SchemaBody = SchemaMembers<typeof schemaFields, 'name'>;
 
 export interface DataSourceBody {
   schemaId: string;
@@ -62,7 +60,7 @@ export const schemaBody = bodyType({
   name: 'CatalogueSchema',
   fields: schemaFields,
   required: ['name'],
-  convert: ({ value }): SchemaBody => value,
+  convert: ({ value }) => value,
 });
 
 export const dataSourceBody = bodyType({

@@ -158,7 +158,7 @@ class Splitter {
       case QUOTE:
         return this.#string();
       default:
-        return this.#literal();
+        return this.#take(this.#endOfLiteral());
     }
   }
 
@@ -249,11 +249,7 @@ class Splitter {
     throw this.#invalid();
   }
 
-  /** A number, `true`, `false` or `null`. */
-  #literal(): JsonText {
-    return this.#take(this.#endOfLiteral());
-  }
-
+  /** A literal is a number, `true`, `false` or `null`. */
   #endOfLiteral(): number {
     const text = this.#text;
     let end = this.#position;

@@ -27,7 +27,11 @@ export async function readConfig(
   const config = await configs.of(store, caller);
   const sections = sectionNames.map((name) => [name, [...sectionDocuments(config, name).values()]] as const);
   const bytes = sections.reduce((sum, [, documents]) => sum + documentTotal(documents).bytes, 0);
-  if (bytes > maxBytes) throw configTooLarge(maxBytes);
+  if (bytes > maxBytes)
+    throw new Problem(
+      'limit_reached',
+      `The configuration has more than ${maxBytes} bytes. Run user-group-service config export on the database, or list its parts.`,
+    );
   const writer = new ConfigWriter(config.catalogue);
   for (const [name, documents] of sections) {
     for (const document of documents) {
@@ -36,11 +40,4 @@ export async function readConfig(
     }
   }
   return { version: config.version, text: writer.text };
-}
-
-function configTooLarge(maxBytes: number): Problem {
-  return new Problem(
-    'limit_reached',
-    `The configuration has more than ${maxBytes} bytes. Run user-group-service config export on the database, or list its parts.`,
-  );
 }

@@ -17,7 +17,11 @@ import {
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
+import { oncePer } from '../machinery/once-per.ts';
 import { changedTooOften } from '../refusals.ts';
+
+/** Parses only once, because a schema may have 64 KiB. */
+const parsedSchema = oncePer(parsePropertySchema);
 
 /** Estimated size of a document without its body. */
 const DOCUMENT_CHARACTERS = 512;
@@ -33,8 +37,6 @@ export class EnvironmentConfig {
   readonly #byKind: DocumentsByKind;
   #endpoints: WebhookEndpoint[] | null = null;
   #catalogue: Catalogue | null = null;
-  #mappingMode: PolicyMode | null = null;
-  #propertySchema: PropertySchema | null | undefined;
 
   /** Reads one page per turn of the event loop. */
   static async read(store: BatchingStore, tenant: Tenant): Promise<EnvironmentConfig> {
@@ -75,17 +77,12 @@ export class EnvironmentConfig {
   }
 
   get mappingMode(): PolicyMode {
-    this.#mappingMode ??= mappingMode(this.ofKind('mapping_policy').get(SINGLETON_ID));
-    return this.#mappingMode;
+    return mappingMode(this.ofKind('mapping_policy').get(SINGLETON_ID));
   }
 
-  /** Parsed only once, because a schema may have 64 KiB. */
   get propertySchema(): PropertySchema | null {
-    if (this.#propertySchema === undefined) {
-      const document = this.ofKind('property_schema').get(SINGLETON_ID);
-      this.#propertySchema = document === undefined ? null : parsePropertySchema(document);
-    }
-    return this.#propertySchema;
+    const document = this.ofKind('property_schema').get(SINGLETON_ID);
+    return document === undefined ? null : parsedSchema(document);
   }
 
   /** Returns the ids of the webhook endpoints that receive events of this type. */

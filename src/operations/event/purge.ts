@@ -105,14 +105,9 @@ export async function findOldestEvent(store: BatchingStore, signal: AbortSignal)
 }
 
 /** Whether any environment may have events or usage to delete. */
-export async function hasOld({
-  store,
-  now,
-  before,
-  signal,
-}: Omit<PurgeOptions, 'pauseMs'>): Promise<boolean> {
-  for await (const tenant of tenantsWithEvents(store, signal))
-    if (mayHaveOld(tenant, { now, before })) return true;
+export async function hasOld(options: Omit<PurgeOptions, 'pauseMs'>): Promise<boolean> {
+  const { store, before, signal } = options;
+  for await (const tenant of tenantsWithEvents(store, signal)) if (mayHaveOld(tenant, options)) return true;
   for await (const { firstDay } of tenantsWithUsage(store, signal)) if (firstDay < toDay(before)) return true;
   return false;
 }

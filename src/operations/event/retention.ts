@@ -96,21 +96,17 @@ export class EventRetention {
   }
 
   #report<Result>(work: () => Promise<Result>): Promise<Result> {
-    const running = this.#observe(work);
-    this.#running = running.catch(() => {});
+    const running = work();
+    this.#running = running.then(
+      () => {
+        this.#isFailing = false;
+      },
+      (error: unknown) => {
+        this.#isFailing = true;
+        this.#options.onFailure(error);
+      },
+    );
     return running;
-  }
-
-  async #observe<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      const result = await work();
-      this.#isFailing = false;
-      return result;
-    } catch (error) {
-      this.#isFailing = true;
-      this.#options.onFailure(error);
-      throw error;
-    }
   }
 
   /**

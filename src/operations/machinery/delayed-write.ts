@@ -1,7 +1,8 @@
 // Writes what operations collect in memory some seconds later, off the path of responses, one write after the
 // other. A crash loses at most what was collected since the last write.
 
-import { chunks } from '../pages.ts';
+/** Number of items that one command writes. */
+export const WRITE_BATCH = 256;
 
 interface Collection<Batch> {
   /** Returns what was collected, and starts an empty collection. */
@@ -40,10 +41,4 @@ export class DelayedWrite<Batch> {
       .catch((error: unknown) => this.#collection.onError(error));
     return this.#writing;
   }
-}
-
-const BATCH = 256;
-
-export function batches<Item>(items: Iterable<Item>): Generator<Item[]> {
-  return chunks(items, BATCH);
 }

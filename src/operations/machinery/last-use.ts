@@ -5,7 +5,8 @@ import { HOUR_MS } from '../../domain/instant.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { SeenUserGroup } from '../../store/port.ts';
-import { batches, DelayedWrite } from './delayed-write.ts';
+import { chunks } from '../pages.ts';
+import { DelayedWrite, WRITE_BATCH } from './delayed-write.ts';
 
 const WRITE_AFTER_MS = 5_000;
 /** Maximum number of groups, and of API tokens, in memory; others are recorded when they are used again. */
@@ -67,9 +68,9 @@ export class LastUse {
   }
 
   async #write({ userGroups, apiTokenIds, at }: Used): Promise<void> {
-    for (const apiTokens of batches(apiTokenIds))
+    for (const apiTokens of chunks(apiTokenIds, WRITE_BATCH))
       await this.#store.write({ kind: 'markApiTokensUsed', apiTokenIds: apiTokens, at });
-    for (const seen of batches(userGroups))
+    for (const seen of chunks(userGroups, WRITE_BATCH))
       await this.#store.write({ kind: 'markSeen', userGroups: seen, at });
   }
 

@@ -4,7 +4,8 @@ import { tenantName } from '../../domain/tenant.ts';
 import { type Day, toDay, type UsageCount, type UsageKind } from '../../domain/usage.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { batches, DelayedWrite } from './delayed-write.ts';
+import { chunks } from '../pages.ts';
+import { DelayedWrite, WRITE_BATCH } from './delayed-write.ts';
 
 /**
  * Delay of a write. It is long because a write costs, for each group, a sixth of a resolve however much was
@@ -119,7 +120,7 @@ export class Usage {
   /** Writes all batches, then throws the first error. */
   async #write(tallies: Tallies): Promise<void> {
     let failure: unknown;
-    for (const counts of batches(countsIn(tallies))) {
+    for (const counts of chunks(countsIn(tallies), WRITE_BATCH)) {
       try {
         await this.#store.write({ kind: 'addUsage', counts });
       } catch (error) {

@@ -47,12 +47,9 @@ interface UsagePage {
   nextCursor: string | null;
 }
 
-/**
- * Position in a list: after this user group in the period that starts on this day. `to` is kept from the
- * first page.
- */
+/** Position in a list: after this user group in the period that starts on the day `from`. `to` is that of the first page. */
 interface Place {
-  start: Day;
+  from: Day;
   to: Day;
   after: string;
 }
@@ -94,12 +91,12 @@ export async function listUsage(
   ];
   const place =
     cursor === undefined
-      ? firstPlace(usageRange(query, toDay(clock())))
+      ? { ...usageRange(query, toDay(clock())), after: '' }
       : parsePlace(readCursor(list, cursor, PLACE));
   const { entries, next } = await (userGroupId === null
     ? readUserGroups({ store, tenant }, query, place)
     : readUserGroup({ store, tenant }, userGroupId, query, place));
-  const nextCursor = next && encodeCursor(list, `${next.start} ${next.to} ${next.after}`);
+  const nextCursor = next && encodeCursor(list, `${next.from} ${next.to} ${next.after}`);
   return { entries, nextCursor };
 }
 
@@ -119,9 +116,9 @@ async function readUserGroups(
   const endBy = performance.now() + MAX_READ_MS;
   const { to } = first;
   let place = first;
-  for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
+  for (let reads = 0; place.from <= to && entries.length < limit && reads < MAX_READS; ) {
     if (reads > 0 && performance.now() >= endBy) break;
-    const period = periodAt(place.start, to, groupBy);
+    const period = periodAt(place.from, to, groupBy);
     const read = await readPeriod(reading, period, place.after);
     const found = read.entries.filter((entry) => isWanted(entry, integration));
     const fitting = found.slice(0, limit - entries.length);
@@ -130,11 +127,11 @@ async function readUserGroups(
     const last = (isFull ? fitting : read.entries).at(-1)?.userGroupId;
     place =
       read.isEnd && !isFull
-        ? { start: period.end + 1, to, after: '' }
-        : { start: period.start, to, after: last! };
+        ? { from: period.end + 1, to, after: '' }
+        : { from: period.start, to, after: last! };
     reads += period.end - period.start + 1;
   }
-  return { entries, next: place.start > to ? null : place };
+  return { entries, next: place.from > to ? null : place };
 }
 
 /**
@@ -156,13 +153,9 @@ export function usageRange(
   return { from: first, to: last };
 }
 
-function firstPlace({ from, to }: { from: Day; to: Day }): Place {
-  return { start: from, to, after: '' };
-}
-
 function parsePlace(position: string): Place {
-  const [, start, to, after] = PLACE.exec(position)!;
-  return { start: Number(start), to: Number(to), after: after! };
+  const [, from, to, after] = PLACE.exec(position)!;
+  return { from: Number(from), to: Number(to), after: after! };
 }
 
 /** Reads in one query unless the user group has thousands of counts. */
@@ -170,11 +163,11 @@ async function readUserGroup(
   { store, tenant }: Reading,
   userGroupId: string,
   { groupBy, integration, limit }: UsageQuery,
-  { start, to }: Place,
+  { from, to }: Place,
 ): Promise<ReadEntries> {
   const key = userGroupKey(tenant, userGroupId);
   for (let most = READ; ; most *= 2) {
-    const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from: start, to, limit: most });
+    const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from, to, limit: most });
     const periods = [...Map.groupBy(counts, ({ day }) => periodDate(day, groupBy))];
     // The last period of a full result may have more counts.
     const partial = counts.length === most ? periods.pop() : undefined;
@@ -185,7 +178,7 @@ async function readUserGroup(
     const next = found[limit]?.day ?? partial?.[1].at(0)?.day;
     return {
       entries: found.slice(0, limit).map(({ entry }) => entry),
-      next: next === undefined ? null : { start: next, to, after: '' },
+      next: next === undefined ? null : { from: next, to, after: '' },
     };
   }
 }

@@ -10,7 +10,6 @@ import {
   type UserGroupKey,
   userGroupKey,
 } from '../../domain/user-group/user-group.ts';
-import type { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
 import { findNewestEvent } from '../event/newest.ts';
@@ -44,7 +43,10 @@ export class HistoryErasures {
       this.#erasures.delete(name);
       return erasedTo;
     } catch (error) {
-      throw error instanceof StartedTooLate ? historyTooLong() : error;
+      if (!(error instanceof StartedTooLate)) throw error;
+      throw tooBusy(
+        'The user group has a long history, whose values are being removed before the group is. Repeat the request.',
+      );
     }
   }
 
@@ -82,10 +84,4 @@ async function erasePart(store: BatchingStore, key: UserGroupKey, { after, upTo 
     if (last === null) return erasedTo;
     erasedTo = last;
   }
-}
-
-function historyTooLong(): Problem {
-  return tooBusy(
-    'The user group has a long history, whose values are being removed before the group is. Repeat the request.',
-  );
 }

@@ -33,9 +33,7 @@ export interface Preview {
   integration: Integration;
   /** Resources that a token may be for. */
   resources: readonly JsonText[];
-  /** The first resource, if there are any. */
-  resource: JsonText | null;
-  /** Result that the API would return. */
+  /** Result that the API would return, for the first resource if there are any. */
   outcome: DecodedToken | Problem;
 }
 
@@ -77,9 +75,9 @@ async function previewToken(
     resources = allowedResources(integration, new GroupValues(content.userGroup));
     const [resource = null] = resources;
     const { token } = await signEmbedToken(context, caller, { ...content, ...ALL, resource, until: null });
-    return { ...preview, resources, resource, outcome: decode(token) };
+    return { ...preview, resources, outcome: decode(token) };
   } catch (error) {
-    return { ...preview, resources, resource: resources[0] ?? null, outcome: asProblem(error) };
+    return { ...preview, resources, outcome: asProblem(error) };
   }
 }
 
