@@ -6,7 +6,7 @@
 //
 // The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
 
-import { joinMembers, jsonText, NULL, splitMembers } from '../json/json-tree.ts';
+import { joinMembers, jsonText, NULL, objectText, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { type SettableFields, settableTexts, type UserGroup } from '../user-group/user-group.ts';
 import {
@@ -84,10 +84,10 @@ function wholeSide(names: readonly string[], fields: Fields | null): JsonText {
 
 function storedForm(isNew: boolean, differences: readonly Difference[]): JsonText {
   const marked = differences.filter(({ isTruncated }) => isTruncated);
-  return joinMembers([
-    `"from":${isNew ? NULL : objectOfFields(differences, ({ from }) => from)}`,
-    `"to":${objectOfFields(differences, ({ to }) => to)}`,
-    ...(marked.length === 0 ? [] : [`"truncated":${objectOfFields(marked, () => TRUE)}`]),
+  return objectText([
+    ['from', isNew ? NULL : objectOfFields(differences, ({ from }) => from)],
+    ['to', objectOfFields(differences, ({ to }) => to)],
+    ['truncated', marked.length === 0 ? undefined : objectOfFields(marked, () => TRUE)],
   ]);
 }
 
@@ -118,8 +118,5 @@ function truncatedBy(marks: Texts): Difference[] {
 /** `{"truncated":true}` cannot be mistaken for a pair, which has only `from` and `to`. */
 function changeText({ isTruncated, from, to }: Difference): JsonText {
   if (isTruncated) return `{"truncated":true}` as JsonText;
-  return joinMembers([
-    ...(from === undefined ? [] : [`"from":${from}`]),
-    ...(to === undefined ? [] : [`"to":${to}`]),
-  ]);
+  return objectText(Object.entries({ from, to }));
 }
