@@ -18,11 +18,13 @@ interface Tier {
   concurrency: number;
   /** Whether the files share as many processes as run at the same time; otherwise, each file has its own. */
   sharesProcesses?: true;
+  /** Whether databases need no disk, because no test kills a process or fills a disk. */
+  isInMemory?: true;
   /** Files that take longest and start first, so that none of them is left alone at the end. */
   longest?: readonly string[];
   /**
-   * Whether tests start a build of the program, as from the package, instead of its sources: with many
-   * processes, this takes half the time.
+   * Whether tests start a build of the program and of its threads, as from the package, instead of the
+   * sources: with many of them, this takes half the time.
    */
   startsBuild?: true;
   /**
@@ -84,12 +86,16 @@ const TIERS = {
     folders: [],
     concurrency: availableParallelism() + 3,
     sharesProcesses: true,
+    isInMemory: true,
+    startsBuild: true,
     longest: LONGEST_BEHAVIOUR,
   },
   console: {
     folders: ['test/console/'],
     concurrency: availableParallelism() + 1,
     sharesProcesses: true,
+    isInMemory: true,
+    startsBuild: true,
     longest: LONGEST_CONSOLE,
   },
   // One thread, because starting a second one in each of hundreds of processes would take a fifth of the
@@ -187,16 +193,15 @@ function hasRoomInMemory(): boolean {
 async function runTests(): Promise<number> {
   // Every process loads the whole service.
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
-  const { concurrency, sharesProcesses, startsBuild, threads }: Tier = TIERS[tier];
-  // No test of these tiers kills a process or fills a disk, so its databases need none.
-  if (named.length === 0 && sharesProcesses && !startsBuild && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
+  const { concurrency, sharesProcesses, isInMemory, startsBuild, threads }: Tier = TIERS[tier];
+  if (named.length === 0 && isInMemory && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
   using build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
     NODE_COMPILE_CACHE,
     TEST_FILES: String(files.length),
     ...(named.length === 0 && threads !== undefined && { UGS_THREADS: String(threads) }),
-    ...(build && { TEST_PROGRAM: build.program }),
+    ...(build && { TEST_PROGRAM: build.program, TEST_THREADS: build.code }),
     ...process.env,
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),

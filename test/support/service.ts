@@ -20,6 +20,7 @@ import { importLine } from '../../src/operations/user-group/import.ts';
 import type { LineResult } from '../../src/operations/user-group/line-result.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { SharedClock } from '../../src/scheduling/shared-clock.ts';
+import './built-threads.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
