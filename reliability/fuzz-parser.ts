@@ -1,5 +1,5 @@
-// Fuzzes the strict parser with documents of every kind; `npm test` checks the same properties a few thousand
-// times.
+// Fuzzes the strict parser with documents of every kind; `npm test` checks the same properties about a
+// thousand times.
 
 import fc from 'fast-check';
 import { parserProperties } from '../test/support/domain/strict-json-property.ts';

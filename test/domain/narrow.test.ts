@@ -97,9 +97,9 @@ describe('A narrowed user group', () => {
         assert.deepEqual(Object.keys(result).sort(), Object.keys(properties).sort());
         for (const [name, before] of Object.entries(properties)) assertPart(result[name], before);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 4_000 },
     );
-    assert.ok(accepted > 1_000, String(accepted));
+    assert.ok(accepted > 200, String(accepted));
   });
 
   it('takes linear time', () => {

@@ -9,7 +9,7 @@ import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { executeSql, runSql } from '../support/sql.ts';
 
-const RENAMES = 1_000;
+const RENAMES = 300;
 /** Maximum number of parts of a history that a page reads. */
 const PARTS = 50;
 
@@ -92,7 +92,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     await executeSql(service.database, `begin; ${rows.join(';')}; commit`);
     const newest = newestOf(ids);
     const queries = ['order=newest', 'order=oldest', 'until=2999-01-01T00:00:00Z', 'type=user_group.created'];
-    // Concurrently, because each would read thousands of parts in transactions of its own.
+    // Concurrently, because each reads hundreds of parts in transactions of its own.
     const [newestFirst, oldestFirst, until, ofType] = await Promise.all(
       queries.map((query) => pages(ids.at(-1)!, `${query}&limit=1000`)),
     );

@@ -18,8 +18,8 @@ import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
-const ROWS = 300_000;
-/** Limit for a lookup; reading the rows would take ten times as long. */
+const ROWS = 150_000;
+/** Limit for a lookup; reading the rows would take five times as long. */
 const MAX_MS = 3;
 const CALLS = 9;
 

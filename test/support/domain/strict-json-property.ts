@@ -218,7 +218,7 @@ interface ParserProperty {
 /** Properties that hold for every document. */
 export const parserProperties: Readonly<Record<string, ParserProperty>> = {
   'parses a document in parts of any size like a whole one': {
-    runs: 3_000,
+    runs: 1_000,
     property: fc.property(fc.oneof(document, mutated(document)), fc.nat({ max: 12 }), (source, part) => {
       const bytes = Buffer.from(source);
       assert.deepEqual(
@@ -228,21 +228,21 @@ export const parserProperties: Readonly<Record<string, ParserProperty>> = {
     }),
   },
   'accepts the documents that JSON.parse accepts, except ambiguous ones': {
-    runs: 5_000,
+    runs: 1_500,
     property: fc.property(fc.oneof(document, mutated(document)), (source) => {
       const wellFormed = source.toWellFormed();
       assert.equal(errorOf(wellFormed) === null, isUnambiguousJson(wellFormed));
     }),
   },
   'returns the value that JSON.parse returns, but integers only for integer literals': {
-    runs: 1_000,
+    runs: 500,
     property: fc.property(document, (source) => {
       fc.pre(isUnambiguousJson(source));
       assert.deepEqual(parse(source).value, parseByPlatform(source, withoutRounding));
     }),
   },
   'parses a key correctly, whatever was parsed before': {
-    runs: 3_000,
+    runs: 1_000,
     property: fc.property(similarKeys, (sources) => {
       for (const source of sources.filter(isUnambiguousJson)) {
         JSON.parse(source);
@@ -251,7 +251,7 @@ export const parserProperties: Readonly<Record<string, ParserProperty>> = {
     }),
   },
   'keeps the tokens of each member in order, without white space between them': {
-    runs: 2_000,
+    runs: 700,
     property: fc.property(objectDocument, (source) => {
       fc.pre(isUnambiguousJson(source));
       const { members } = parse(source);
@@ -262,7 +262,7 @@ export const parserProperties: Readonly<Record<string, ParserProperty>> = {
     }),
   },
   'keeps an idempotent text of each member': {
-    runs: 1_000,
+    runs: 500,
     property: fc.property(objectDocument, (source) => {
       fc.pre(isUnambiguousJson(source));
       for (const [key, member] of parse(source).members) {
@@ -271,7 +271,7 @@ export const parserProperties: Readonly<Record<string, ParserProperty>> = {
     }),
   },
   'returns a document or an error for any bytes': {
-    runs: 3_000,
+    runs: 1_000,
     property: fc.property(fc.oneof(damaged, fc.uint8Array({ maxLength: 40 })), (source) => {
       const buffer = Buffer.from(source);
       const problem = errorOf(buffer);
