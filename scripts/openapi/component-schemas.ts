@@ -1,9 +1,9 @@
-// Converts JSON Schemas to a form that code generators understand, and back: a nested schema with a title becomes a
+// Converts JSON Schemas to a form that code generators understand, and back: a schema with a title becomes a
 // component, which gets a name in the generated code, a value of several types becomes a choice between
 // schemas of one type, and an integer that can exceed 32 bits has a format.
 
 import type { OpenAPIV3 } from 'openapi-types';
-import type { NamedSchema, Schema } from '../../src/http/schema.ts';
+import type { Schema } from '../../src/http/schema.ts';
 
 type SchemaObject = OpenAPIV3.SchemaObject;
 type Components = Record<string, SchemaObject>;
@@ -15,17 +15,11 @@ export function schemaObject(schema: Schema): SchemaObject {
   return schema as unknown as SchemaObject;
 }
 
-export function componentSchemas(schemas: readonly (NamedSchema | undefined)[]): Components {
+/** Returns the schemas and those within them, by title. */
+export function componentSchemas(schemas: readonly Schema[]): Components {
   const components: Components = {};
-  for (const each of schemas) if (each !== undefined) addComponent(each, components);
+  for (const each of schemas) reference(each, components);
   return components;
-}
-
-function addComponent({ name, schema }: NamedSchema, components: Components): void {
-  if (name in components) return;
-  // Reserves the place of the component before the components that it contains.
-  components[name] = {};
-  components[name] = schemaObject(withReferences(schema, components));
 }
 
 /** Replaces nested schemas by references. */
@@ -46,8 +40,12 @@ function withReferences(schema: Schema, components: Components): Schema {
 
 function reference(schema: Schema, components: Components): Schema {
   if (schema.title === undefined) return withReferences(schema, components);
-  const { title, ...named } = schema;
-  addComponent({ name: title, schema: named }, components);
+  const { title, ...untitled } = schema;
+  if (!(title in components)) {
+    // Reserves the place of the component before the components that it contains.
+    components[title] = {};
+    components[title] = schemaObject(withReferences(untitled, components));
+  }
   return { $ref: REFERENCE + title };
 }
 

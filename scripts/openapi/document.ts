@@ -17,9 +17,9 @@ export function openApi(surface: ApiSurface): OpenAPIV3_1.Document {
   const operations = listOperations(surface);
   const byPath = Map.groupBy(operations, ({ path }) => path);
   const paths = Object.fromEntries(Array.from(byPath, ([path, ofPath]) => [path, pathItem(ofPath)]));
-  const requests = operations.map(({ body }) => body);
+  const requests = operations.flatMap(({ body }) => body ?? []);
   const responses = operations.flatMap(({ description }) =>
-    Object.values(description.responses).map(({ schema }) => schema),
+    Object.values(description.responses).flatMap(({ schema }) => schema ?? []),
   );
   return {
     openapi: '3.1.1',

@@ -4,7 +4,7 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 import type { Protocol } from '../../src/http/protocol.ts';
 import { oauthErrors, problemBody, problems } from '../../src/http/response/problem.ts';
-import { type NamedSchema, objectSchema, titled } from '../../src/http/schema.ts';
+import { namedSchema, type Schema } from '../../src/http/schema.ts';
 import type { Problem, ProblemCode } from '../../src/problem.ts';
 import { occurrences } from './occurrence.ts';
 import { type Operation, possibleProblemCodes } from './operation.ts';
@@ -25,9 +25,10 @@ const headersOfStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
 /** Headers of responses to requests with a valid API token. */
 export const RATE_LIMIT_HEADERS: readonly ResponseHeader[] = ['RateLimit', 'RateLimit-Policy'];
 
-export const problemSchema: NamedSchema = {
-  name: 'Problem',
-  schema: objectSchema(
+export const problemSchema: Schema = {
+  description: 'Every response that is not a success (RFC 9457).',
+  ...namedSchema(
+    'Problem',
     {
       success: { type: 'integer', const: 0 },
       type: {
@@ -49,37 +50,31 @@ export const problemSchema: NamedSchema = {
       },
       errors: {
         type: 'array',
-        items: titled(
-          'Violation',
-          objectSchema({
-            pointer: {
-              type: 'string',
-              description:
-                'JSON Pointer (RFC 6901) into the body. Empty for the body itself. A name longer than 300 characters is ' +
-                'truncated and ends with `… (cut off)`.',
-            },
-            detail: { type: 'string', description: 'What is wrong with it.' },
-          }),
-        ),
+        items: namedSchema('Violation', {
+          pointer: {
+            type: 'string',
+            description:
+              'JSON Pointer (RFC 6901) into the body. Empty for the body itself. A name longer than 300 characters is ' +
+              'truncated and ends with `… (cut off)`.',
+          },
+          detail: { type: 'string', description: 'What is wrong with it.' },
+        }),
         description: 'The invalid fields of the body, at most 20; absent if there are none.',
       },
     },
     ['errors'],
-    'Every response that is not a success (RFC 9457).',
   ),
 };
 
 /** Schema of the same problem with the member that OAuth clients read. */
-export const oauthProblemSchema: NamedSchema = {
-  name: 'OAuthProblem',
-  schema: {
-    ...problemSchema.schema,
-    properties: {
-      ...problemSchema.schema.properties,
-      error: { type: 'string', enum: Object.values(oauthErrors), description: 'RFC 6749, section 5.2.' },
-    },
-    required: [...problemSchema.schema.required!, 'error'],
+export const oauthProblemSchema: Schema = {
+  ...problemSchema,
+  title: 'OAuthProblem',
+  properties: {
+    ...problemSchema.properties,
+    error: { type: 'string', enum: Object.values(oauthErrors), description: 'RFC 6749, section 5.2.' },
   },
+  required: [...problemSchema.required!, 'error'],
 };
 
 /** Returns references to the headers of every response and to the named ones. */
@@ -121,7 +116,7 @@ function content(codes: readonly ProblemCode[]): Content {
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
   return {
     'application/problem+json': {
-      schema: { $ref: `#/components/schemas/${problemSchema.name}` },
+      schema: { $ref: `#/components/schemas/${problemSchema.title}` },
       examples: Object.fromEntries(examples),
     },
   };
@@ -131,7 +126,7 @@ function oauthContent(codes: readonly ProblemCode[]): Content {
   const examples = codes.map((code) => [code, problemExample(occurrences[code].example, 'oauth')]);
   return {
     'application/json': {
-      schema: { $ref: `#/components/schemas/${oauthProblemSchema.name}` },
+      schema: { $ref: `#/components/schemas/${oauthProblemSchema.title}` },
       examples: Object.fromEntries(examples),
     },
   };

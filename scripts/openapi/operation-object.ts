@@ -135,7 +135,7 @@ function requestBody({
 }: Operation): Pick<OpenAPIV3_1.OperationObject, 'requestBody'> {
   if (body === undefined || endpoint === null) return {};
   const content = {
-    schema: { $ref: `#/components/schemas/${body.name}` },
+    schema: { $ref: `#/components/schemas/${body.title}` },
     examples: description.requests ?? {},
   };
   return {
@@ -152,7 +152,7 @@ function responseObject(
 ): OpenAPIV3_1.ResponseObject {
   const violations = problems?.includes('mapping_invalid') ? (['User-Group-Violations'] as const) : [];
   const content = schema && {
-    schema: { $ref: `#/components/schemas/${schema.name}` },
+    schema: { $ref: `#/components/schemas/${schema.title}` },
     ...(examples && { examples }),
   };
   return {

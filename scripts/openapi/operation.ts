@@ -5,7 +5,7 @@ import type { EndpointDescription } from '../../src/http/description.ts';
 import type { AnyEndpoint } from '../../src/http/endpoint.ts';
 import type { PublicEndpoint } from '../../src/http/public-endpoint.ts';
 import { problems } from '../../src/http/response/problem.ts';
-import type { NamedSchema } from '../../src/http/schema.ts';
+import type { Schema } from '../../src/http/schema.ts';
 import type { ProblemCode } from '../../src/problem.ts';
 import { occurrences } from './occurrence.ts';
 
@@ -21,7 +21,7 @@ export interface Operation {
   path: string;
   description: EndpointDescription;
   /** Absent if the operation has no body. */
-  body?: NamedSchema;
+  body?: Schema;
   /** null if no API token is required. */
   endpoint: AnyEndpoint | null;
 }
@@ -33,9 +33,7 @@ export function listOperations({ endpoints, publicEndpoints }: ApiSurface): Oper
       method: String(endpoint.method),
       path: pathTemplate(endpoint.paths[0]!),
       description: endpoint.description,
-      ...(endpoint.body.schema !== null && {
-        body: { name: endpoint.body.name, schema: endpoint.body.schema },
-      }),
+      ...(endpoint.body.schema !== null && { body: endpoint.body.schema }),
       endpoint,
     })),
     ...publicEndpoints.map(({ operationId, path, description }) => ({

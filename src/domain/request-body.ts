@@ -18,8 +18,6 @@ import { suggestField } from './suggest.ts';
 
 /** The schema of a body, and its conversion to the value that an operation accepts. */
 export interface BodyType<Body> {
-  /** Names the schema in the API description. */
-  readonly name: string;
   /** null if an empty object is the only permitted body. */
   readonly schema: BodySchema | null;
   /** Whether an empty body is rejected. */
@@ -33,6 +31,8 @@ export interface BodyType<Body> {
 }
 
 interface BodySchema {
+  /** Name in the API description. */
+  readonly title: string;
   readonly type: 'object';
   readonly properties: Readonly<Record<string, object>>;
   readonly required: readonly string[];
@@ -63,7 +63,6 @@ ajv.removeKeyword('uniqueItems').addKeyword({
 });
 
 export const noBody: BodyType<null> = {
-  name: 'NoBody',
   schema: null,
   isRequired: false,
   read: (bytes) => {
@@ -78,7 +77,6 @@ export const noBody: BodyType<null> = {
 
 /** Body that is not addressed to this service. */
 export const ignoredBody: BodyType<null> = {
-  name: 'IgnoredBody',
   schema: null,
   isRequired: false,
   isIgnored: true,
@@ -142,6 +140,7 @@ export function bodyType<
   const Required extends keyof Fields & string = never,
 >(definition: BodyDefinition<Body, Fields, Required>): BodyType<Body> {
   const schema: BodySchema = {
+    title: definition.name,
     type: 'object',
     properties: definition.fields,
     required: definition.required,
@@ -151,7 +150,7 @@ export function bodyType<
   const { additionalProperties: _, ...known } = schema;
   const compiled = compileOnce(known);
   const addDefaults = defaultsOf(definition.fields);
-  const { name, isOptional = false, maxLevels = MAX_LEVELS } = definition;
+  const { isOptional = false, maxLevels = MAX_LEVELS } = definition;
   const convert = (document: JsonDocument): Body => {
     const check = compiled();
     const isValid = check(document.value);
@@ -163,7 +162,6 @@ export function bodyType<
     return definition.convert(document as JsonDocument<SchemaMembers<Fields, Required>>);
   };
   return {
-    name,
     schema,
     isRequired: !isOptional,
     read: (bytes, maxMembers) =>

@@ -1,7 +1,7 @@
 // Descriptions that endpoints give of themselves; `scripts/openapi/` builds the OpenAPI document from them.
 
 import type { ProblemCode } from '../problem.ts';
-import type { NamedSchema } from './schema.ts';
+import type { Schema } from './schema.ts';
 
 export const tags = {
   'User groups': 'Your customers, each identified by your own id.',
@@ -59,8 +59,8 @@ type ResponseHeader =
 export interface ResponseDescription {
   description: string;
   headers?: readonly ResponseHeader[];
-  /** Absent if the response has no body. */
-  schema?: NamedSchema;
+  /** Has a title. Absent if the response has no body. */
+  schema?: Schema;
   /** application/json if absent. */
   mediaType?: string;
   examples?: Examples;

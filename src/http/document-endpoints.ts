@@ -12,7 +12,7 @@ import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
-import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema, titled } from './schema.ts';
+import { namedSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
 
 export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
@@ -56,8 +56,8 @@ function documentWriter<Body>({ idParameter, fields }: DocumentKindApi<Body>): (
   };
 }
 
-function documentSchema<Body>({ idParameter, definition, fields }: DocumentKindApi<Body>): Schema {
-  return objectSchema({
+function documentSchema<Body>({ name, idParameter, definition, fields }: DocumentKindApi<Body>): Schema {
+  return namedSchema(`${name}Document`, {
     [idParameter]: { ...field.userGroupId, description: `The id in the path of the ${definition.noun}.` },
     ...fields,
     version: { type: 'integer', minimum: 1, description: 'Starts at 1 and increases with every change.' },
@@ -95,7 +95,7 @@ function documentApi<Body>(kind: DocumentKindApi<Body>) {
   const member = definition.kind;
   const members = `${member}s`;
   const collection = `/v1/${members.replaceAll('_', '-')}`;
-  const schema = titled(`${name}Document`, documentSchema(kind));
+  const schema = documentSchema(kind);
   return {
     kind,
     /** Member of a response with one document. */

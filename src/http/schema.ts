@@ -4,7 +4,7 @@
 /** The keywords in use. */
 export interface Schema {
   readonly $ref?: string;
-  /** Name of a nested schema, which makes it a component of the API description. */
+  /** Makes the schema a component of the API description, which generated code names. */
   readonly title?: string;
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -33,12 +33,6 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-/** A schema under `components` of the API description. */
-export interface NamedSchema {
-  name: string;
-  schema: Schema;
-}
-
 export const timestampSchema = {
   type: 'string',
   format: 'date-time',
@@ -55,33 +49,27 @@ const nextCursorSchema = {
 } as const satisfies Schema;
 
 export function successSchema(
-  name: string,
+  title: string,
   properties: Record<string, Schema>,
-  optional: readonly string[] = [],
-): NamedSchema {
-  const members = { success: { type: 'integer', const: 1 }, ...properties } as const;
-  return { name, schema: objectSchema(members, optional) };
+  optional?: readonly string[],
+): Schema {
+  return namedSchema(title, { success: { type: 'integer', const: 1 }, ...properties }, optional);
 }
 
-export function pageSchema(name: string, member: string, items: Schema): NamedSchema {
-  return successSchema(name, { [member]: { type: 'array', items }, next_cursor: nextCursorSchema });
+export function pageSchema(title: string, member: string, items: Schema): Schema {
+  return successSchema(title, { [member]: { type: 'array', items }, next_cursor: nextCursorSchema });
 }
 
-/** A nested schema that generated code names. */
-export function titled(title: string, schema: Schema): Schema {
-  return { title, ...schema };
+export function namedSchema(
+  title: string,
+  properties: Record<string, Schema>,
+  optional?: readonly string[],
+): Schema {
+  return { title, ...objectSchema(properties, optional) };
 }
 
 /** Allows additional members: `/v1` grows, and clients must not break when it does. */
-export function objectSchema(
-  properties: Record<string, Schema>,
-  optional: readonly string[] = [],
-  description?: string,
-): Schema {
-  return {
-    type: 'object',
-    ...(description !== undefined && { description }),
-    properties,
-    required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  };
+export function objectSchema(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required };
 }

@@ -160,12 +160,12 @@ describe('The description of the API', () => {
     const ids = description.operations.map(({ operationId }) => operationId);
     assert.deepEqual(ids, [...new Set(ids)]);
     const schemas = endpoints.flatMap(({ body, description: { responses } }) => [
-      ...(body.schema === null ? [] : [{ name: body.name, schema: body.schema }]),
+      ...(body.schema === null ? [] : [body.schema]),
       ...Object.values(responses).flatMap(({ schema }) => schema ?? []),
     ]);
     for (const each of schemas) {
-      const published = componentSchemas([each]);
-      assert.deepEqual(document.components!.schemas![each.name], published[each.name], each.name);
+      const title = each.title!;
+      assert.deepEqual(document.components!.schemas![title], componentSchemas([each])[title], title);
     }
   });
 

@@ -154,7 +154,7 @@ export const configFileSchema = {
 };
 
 function fileEntrySchema({ body: { schema } }: ConfigSection): object {
-  const { properties, ...rest } = schema!;
+  const { title: _, properties, ...rest } = schema!;
   const hasSecret = 'secret' in properties;
   return { ...rest, properties: { ...properties, ...(hasSecret && { secret: secretReference }) } };
 }

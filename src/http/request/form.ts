@@ -32,9 +32,8 @@ export function formType<Body>({ name, fields, required, convert }: FormDefiniti
     return convert(values);
   };
   return {
-    name,
     // Without additionalProperties, which code generators do not accept in forms.
-    schema: { type: 'object', properties: fields, required },
+    schema: { title: name, type: 'object', properties: fields, required },
     isRequired: true,
     read,
   };

@@ -7,12 +7,12 @@ import type { Secret } from '../../../domain/secret.ts';
 import { environments } from '../../../domain/tenant.ts';
 import { type Json, jsonObject } from '../../json.ts';
 import {
+  namedSchema,
   objectSchema,
   type Schema,
   successSchema,
   timestampOrNullSchema,
   timestampSchema,
-  titled,
 } from '../../schema.ts';
 
 /** `token` is null except in the response to the call that issued it. */
@@ -70,7 +70,7 @@ const api_token_id = {
   description: 'Number of the API token. Not a secret; never reused.',
 } as const satisfies Schema;
 
-export const listedSchema = titled('ApiToken', objectSchema({ api_token_id, ...schemas }));
+export const listedSchema = namedSchema('ApiToken', { api_token_id, ...schemas });
 
 export const StoredApiToken = successSchema('StoredApiToken', { api_token: listedSchema });
 

@@ -4,7 +4,7 @@ import { type EffectiveMapping, unresolvedReasons } from '../../../domain/catalo
 import { dataSourceFields } from '../../../domain/catalogue/catalogue-body.ts';
 import { refuseLargeResolution } from '../../../operations/catalogue/catalogue.ts';
 import { Json, jsonArray, jsonObject } from '../../json.ts';
-import { objectSchema, type Schema, titled } from '../../schema.ts';
+import { namedSchema, type Schema } from '../../schema.ts';
 import { dataSourceIdSchema } from './data-source.ts';
 
 /** Returns undefined members without a catalogue. Throws `limit_reached`. */
@@ -34,34 +34,28 @@ function unresolvedJson({ unresolved }: EffectiveMapping): Json {
 
 const dataSources: Schema = {
   type: 'object',
-  additionalProperties: titled(
-    'ResolvedDataSource',
-    objectSchema({
-      data_source_id: dataSourceIdSchema,
-      provided_id: { ...dataSourceFields.schema_id, description: "The caller's own id of the data source." },
-      name: dataSourceFields.name,
-      attributes: dataSourceFields.attributes,
-    }),
-  ),
+  additionalProperties: namedSchema('ResolvedDataSource', {
+    data_source_id: dataSourceIdSchema,
+    provided_id: { ...dataSourceFields.schema_id, description: "The caller's own id of the data source." },
+    name: dataSourceFields.name,
+    attributes: dataSourceFields.attributes,
+  }),
   description:
     'The data source of each schema that is mapped or has a default, by schema id. Absent without a catalogue.',
 };
 
 const unresolved: Schema = {
   type: 'array',
-  items: titled(
-    'UnresolvedSchema',
-    objectSchema({
-      schema_id: { type: 'string' },
-      data_source: { type: ['string', 'integer'], description: 'What the mapping or the default refers to.' },
-      reason: {
-        type: 'string',
-        enum: unresolvedReasons,
-        description:
-          '`missing`: no data source has this id. `other_schema`: it is one of another schema. `reserved`: it is for another user group.',
-      },
-    }),
-  ),
+  items: namedSchema('UnresolvedSchema', {
+    schema_id: { type: 'string' },
+    data_source: { type: ['string', 'integer'], description: 'What the mapping or the default refers to.' },
+    reason: {
+      type: 'string',
+      enum: unresolvedReasons,
+      description:
+        '`missing`: no data source has this id. `other_schema`: it is one of another schema. `reserved`: it is for another user group.',
+    },
+  }),
   description:
     'Schemas whose mapping or default leads to no data source of theirs. Show an error instead of data: none of them ' +
     'falls back to another data source. Absent without a catalogue.',

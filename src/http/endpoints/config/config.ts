@@ -7,7 +7,7 @@ import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { raw, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
-import { objectSchema, successSchema, titled } from '../../schema.ts';
+import { namedSchema, objectSchema, successSchema } from '../../schema.ts';
 
 const configVersionSchema = {
   type: 'integer',
@@ -82,16 +82,13 @@ const entryPlace = {
 
 const entrySchema = { type: ['object', 'null'], additionalProperties: true } as const;
 
-const changeSchema = titled(
-  'ConfigChange',
-  objectSchema({
-    ...entryPlace,
-    action: { type: 'string', enum: ['create', 'update', 'delete'], description: 'What happens to it.' },
-    before: { ...entrySchema, description: 'The entry as it was; null if there was none.' },
-    after: { ...entrySchema, description: 'The entry as it is; null if it is deleted.' },
-    replaces_secret: { type: 'boolean', description: 'Whether a sent secret differs from the stored one.' },
-  }),
-);
+const changeSchema = namedSchema('ConfigChange', {
+  ...entryPlace,
+  action: { type: 'string', enum: ['create', 'update', 'delete'], description: 'What happens to it.' },
+  before: { ...entrySchema, description: 'The entry as it was; null if there was none.' },
+  after: { ...entrySchema, description: 'The entry as it is; null if it is deleted.' },
+  replaces_secret: { type: 'boolean', description: 'Whether a sent secret differs from the stored one.' },
+});
 
 export const putConfig = endpoint({
   ...shared,

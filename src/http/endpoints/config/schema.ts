@@ -16,8 +16,10 @@ export const configSchema: PublicEndpoint = {
         description: 'The JSON Schema.',
         headers: ['Vary'],
         schema: {
-          name: 'ConfigSchema',
-          schema: { type: 'object', additionalProperties: true, description: 'A JSON Schema.' },
+          title: 'ConfigSchema',
+          type: 'object',
+          additionalProperties: true,
+          description: 'A JSON Schema.',
         },
       },
     },

@@ -8,7 +8,7 @@ import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { successExample } from '../../description.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
-import { objectSchema, type Schema, successSchema, timestampSchema, titled } from '../../schema.ts';
+import { namedSchema, type Schema, successSchema, timestampSchema } from '../../schema.ts';
 
 export const eventParameters = {
   order: {
@@ -80,15 +80,12 @@ export function eventPage({ events, nextCursor }: EventsPage): string {
   return successBody({ events: jsonArray(events.map(({ json }) => raw(json))), next_cursor: nextCursor });
 }
 
-const actorSchema = titled(
-  'EventActor',
-  objectSchema({
-    type: { type: 'string', enum: ['api_token', 'command_line', 'service'] },
-    id: { type: ['integer', 'null'], description: 'Number of the API token.' },
-    name: { type: ['string', 'null'], description: 'Name of the API token.' },
-    via: { type: 'string', enum: ['api', 'console', 'command_line', 'service'] },
-  }),
-);
+const actorSchema = namedSchema('EventActor', {
+  type: { type: 'string', enum: ['api_token', 'command_line', 'service'] },
+  id: { type: ['integer', 'null'], description: 'Number of the API token.' },
+  name: { type: ['string', 'null'], description: 'Name of the API token.' },
+  via: { type: 'string', enum: ['api', 'console', 'command_line', 'service'] },
+});
 
 const changesSchema: Schema = {
   type: ['object', 'null'],
@@ -103,28 +100,22 @@ const changesSchema: Schema = {
 };
 
 /** Schema of an event in a list, and of the body of a webhook. */
-export const eventSchema = titled(
-  'Event',
-  objectSchema({
-    event_id: {
-      type: 'string',
-      description: 'Unique. Events can be delivered more than once: use it to recognize them.',
-    },
-    type: { type: 'string', description: 'One of the types of the parameter `type`. More may be added.' },
-    occurred_at: timestampSchema,
-    actor: actorSchema,
-    target: titled(
-      'EventTarget',
-      objectSchema({
-        type: { type: 'string', description: 'Kind of object that changed. More types may be added.' },
-        id: { type: 'string', description: 'Its id. For a user group, your own.' },
-      }),
-    ),
-    version: { type: ['integer', 'null'], description: 'Version of the target after the change.' },
-    request_id: { type: ['string', 'null'], description: '`X-Request-Id` of the response.' },
-    changes: changesSchema,
+export const eventSchema = namedSchema('Event', {
+  event_id: {
+    type: 'string',
+    description: 'Unique. Events can be delivered more than once: use it to recognize them.',
+  },
+  type: { type: 'string', description: 'One of the types of the parameter `type`. More may be added.' },
+  occurred_at: timestampSchema,
+  actor: actorSchema,
+  target: namedSchema('EventTarget', {
+    type: { type: 'string', description: 'Kind of object that changed. More types may be added.' },
+    id: { type: 'string', description: 'Its id. For a user group, your own.' },
   }),
-);
+  version: { type: ['integer', 'null'], description: 'Version of the target after the change.' },
+  request_id: { type: ['string', 'null'], description: '`X-Request-Id` of the response.' },
+  changes: changesSchema,
+});
 
 export const EventPage = successSchema('EventPage', {
   events: { type: 'array', items: eventSchema },

@@ -13,7 +13,7 @@ import { JSON_TYPE } from '../../response/problem.ts';
 
 const pageResponse = {
   mediaType: 'text/html',
-  schema: { name: 'Page', schema: { type: 'string', description: 'HTML.' } },
+  schema: { title: 'Page', type: 'string', description: 'HTML.' },
   headers: ['Vary', 'Content-Security-Policy', 'X-Content-Type-Options', 'Referrer-Policy'],
 } as const;
 
@@ -33,8 +33,10 @@ export const openApiDocument: PublicEndpoint = {
         description: 'The API description.',
         headers: ['Vary'],
         schema: {
-          name: 'OpenApi',
-          schema: { type: 'object', additionalProperties: true, description: 'An OpenAPI 3.1 document.' },
+          title: 'OpenApi',
+          type: 'object',
+          additionalProperties: true,
+          description: 'An OpenAPI 3.1 document.',
         },
       },
     },

@@ -13,7 +13,7 @@ import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
 import { requestContext } from '../../endpoint.ts';
 import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
 import { JSON_TYPE } from '../../response/problem.ts';
-import { objectSchema, titled } from '../../schema.ts';
+import { namedSchema } from '../../schema.ts';
 
 const EXAMPLE_KEY = {
   kty: 'EC',
@@ -70,26 +70,21 @@ export const keySet: PublicEndpoint = {
       200: {
         description: 'The published keys.',
         headers: ['ETag'],
-        schema: {
-          name: 'JsonWebKeySet',
-          schema: objectSchema({
-            keys: {
-              type: 'array',
-              items: titled(
-                'JsonWebKey',
-                objectSchema(
-                  Object.fromEntries(
-                    ['kid', 'alg', 'use', 'kty', 'crv', 'x', 'y', 'n', 'e'].map((name) => [
-                      name,
-                      { type: 'string' },
-                    ]),
-                  ),
-                  ['crv', 'x', 'y', 'n', 'e'],
-                ),
+        schema: namedSchema('JsonWebKeySet', {
+          keys: {
+            type: 'array',
+            items: namedSchema(
+              'JsonWebKey',
+              Object.fromEntries(
+                ['kid', 'alg', 'use', 'kty', 'crv', 'x', 'y', 'n', 'e'].map((name) => [
+                  name,
+                  { type: 'string' },
+                ]),
               ),
-            },
-          }),
-        },
+              ['crv', 'x', 'y', 'n', 'e'],
+            ),
+          },
+        }),
         examples: { keys: { summary: 'One key', value: { keys: [EXAMPLE_KEY] } } },
       },
       304: { description: 'The published keys are those that `If-None-Match` names.', headers: ['ETag'] },

@@ -1,7 +1,7 @@
 import { signatureAlgorithms } from '../../../domain/signing-key/json-web-token.ts';
 import { issuerUrl } from '../../../domain/signing-key/key-set.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
-import { objectSchema } from '../../schema.ts';
+import { namedSchema } from '../../schema.ts';
 import { respondFromIssuer } from './key-set.ts';
 
 /** Only the members that apply: the service signs tokens and has no sign-in endpoint. */
@@ -35,14 +35,11 @@ export const openIdConfiguration: PublicEndpoint = {
       200: {
         description: 'The issuer, the address of its keys, and the algorithms that they may have.',
         headers: ['ETag'],
-        schema: {
-          name: 'OpenIdConfiguration',
-          schema: objectSchema({
-            issuer: { type: 'string' },
-            jwks_uri: { type: 'string' },
-            id_token_signing_alg_values_supported: { type: 'array', items: { type: 'string' } },
-          }),
-        },
+        schema: namedSchema('OpenIdConfiguration', {
+          issuer: { type: 'string' },
+          jwks_uri: { type: 'string' },
+          id_token_signing_alg_values_supported: { type: 'array', items: { type: 'string' } },
+        }),
         examples: { issuer: { summary: 'An issuer', value: example } },
       },
       304: { description: 'The response is the one that `If-None-Match` names.', headers: ['ETag'] },

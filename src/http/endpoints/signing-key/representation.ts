@@ -6,7 +6,7 @@ import type { Context } from '../../../operations/context.ts';
 import type { StoredKeySet } from '../../../operations/signing-key/key-set.ts';
 import { successExample } from '../../description.ts';
 import { jsonArray, jsonObject, successBody } from '../../json.ts';
-import { objectSchema, successSchema, timestampOrNullSchema, timestampSchema, titled } from '../../schema.ts';
+import { namedSchema, successSchema, timestampOrNullSchema, timestampSchema } from '../../schema.ts';
 
 export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKeySet | null): string {
   if (stored === null) return successBody({ issuer: null, jwks_url: null, signing_keys: jsonArray([]) });
@@ -25,21 +25,18 @@ const SigningKeys = successSchema('SigningKeys', {
   jwks_url: { ...urlOrNull, description: 'Where tools fetch the public keys.' },
   signing_keys: {
     type: 'array',
-    items: titled(
-      'SigningKey',
-      objectSchema({
-        kid: { type: 'string', description: 'The id of the key in tokens and in the published key set.' },
-        algorithm: { type: 'string', enum: signatureAlgorithms },
-        status: {
-          type: 'string',
-          enum: ['pending', 'signing', 'retiring'],
-          description: 'All are published; `pending`: does not sign yet; `retiring`: no longer signs.',
-        },
-        signs_from: timestampSchema,
-        published_until: timestampOrNullSchema('When it is removed; null if no other key follows it.'),
-        public_key: { type: 'string', description: 'PEM, for tools that do not fetch keys.' },
-      }),
-    ),
+    items: namedSchema('SigningKey', {
+      kid: { type: 'string', description: 'The id of the key in tokens and in the published key set.' },
+      algorithm: { type: 'string', enum: signatureAlgorithms },
+      status: {
+        type: 'string',
+        enum: ['pending', 'signing', 'retiring'],
+        description: 'All are published; `pending`: does not sign yet; `retiring`: no longer signs.',
+      },
+      signs_from: timestampSchema,
+      published_until: timestampOrNullSchema('When it is removed; null if no other key follows it.'),
+      public_key: { type: 'string', description: 'PEM, for tools that do not fetch keys.' },
+    }),
   },
 });
 

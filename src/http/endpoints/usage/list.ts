@@ -12,7 +12,7 @@ import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { Json, jsonArray, jsonObject, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
-import { objectSchema, pageSchema, titled } from '../../schema.ts';
+import { namedSchema, pageSchema } from '../../schema.ts';
 
 const date = {
   type: 'string',
@@ -68,22 +68,19 @@ function dayAt(name: string, text: string | undefined): Day | undefined {
 
 const count = { type: 'integer', minimum: 0 } as const;
 
-const usageSchema = titled(
-  'Usage',
-  objectSchema({
-    user_group_id: { type: 'string' },
-    date: { type: 'string', description: 'The day as `2026-03-05`, or the month as `2026-03`; in UTC.' },
-    resolves: { ...count, description: 'Tokens that `POST /v1/resolve` resolved.' },
-    introspections: { ...count, description: 'Tokens that `POST /oauth/introspect` found active.' },
-    forward_authentications: { ...count, description: 'Requests that forward authentication let through.' },
-    embed_tokens: {
-      type: 'object',
-      additionalProperties: count,
-      description:
-        'Embed tokens that were minted, by the id of the integration, except test tokens of the console.',
-    },
-  }),
-);
+const usageSchema = namedSchema('Usage', {
+  user_group_id: { type: 'string' },
+  date: { type: 'string', description: 'The day as `2026-03-05`, or the month as `2026-03`; in UTC.' },
+  resolves: { ...count, description: 'Tokens that `POST /v1/resolve` resolved.' },
+  introspections: { ...count, description: 'Tokens that `POST /oauth/introspect` found active.' },
+  forward_authentications: { ...count, description: 'Requests that forward authentication let through.' },
+  embed_tokens: {
+    type: 'object',
+    additionalProperties: count,
+    description:
+      'Embed tokens that were minted, by the id of the integration, except test tokens of the console.',
+  },
+});
 
 function entryJson({ userGroupId, date, embedTokens, ...counts }: UsageEntry): Json {
   const embed_tokens = new Json(JSON.stringify(Object.fromEntries(embedTokens)));

@@ -6,7 +6,7 @@ import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
 import { formType } from '../../request/form.ts';
-import { objectSchema, titled } from '../../schema.ts';
+import { namedSchema } from '../../schema.ts';
 import {
   effectiveMappingMembers,
   effectiveMappingNames,
@@ -88,45 +88,41 @@ export const introspect = endpoint({
       200: {
         description:
           'Whether the token is valid now, and whose it is. `{"active": false}` for every other token, whatever the reason.',
-        schema: {
-          name: 'IntrospectedToken',
-          schema: objectSchema(
-            {
-              active: {
-                type: 'boolean',
-                description: 'Whether the token is valid now. Only then are the other members present.',
-              },
-              sub: { ...providedIdSchema, description: 'The `user_group_id` of the user group.' },
-              iss: {
-                type: 'string',
-                description: 'The URL of the service, or the claim `iss` of an embed token.',
-              },
-              token_type: { type: 'string', const: 'Bearer' },
-              exp: {
-                type: 'integer',
-                description:
-                  'When the token stops working, in seconds since 1970. Absent if it does not expire.',
-              },
-              user_group: titled(
-                'IntrospectedUserGroup',
-                objectSchema(
-                  {
-                    id: teamIdSchema,
-                    provided_id: providedIdSchema,
-                    name: field.name,
-                    environment: { type: 'string', enum: environments },
-                    version: { type: 'integer', minimum: 1 },
-                    mapping: field.mapping,
-                    properties: field.properties,
-                    ...effectiveMappingSchemas,
-                  },
-                  effectiveMappingNames,
-                ),
-              ),
+        schema: namedSchema(
+          'IntrospectedToken',
+          {
+            active: {
+              type: 'boolean',
+              description: 'Whether the token is valid now. Only then are the other members present.',
             },
-            ['sub', 'iss', 'token_type', 'exp', 'user_group'],
-          ),
-        },
+            sub: { ...providedIdSchema, description: 'The `user_group_id` of the user group.' },
+            iss: {
+              type: 'string',
+              description: 'The URL of the service, or the claim `iss` of an embed token.',
+            },
+            token_type: { type: 'string', const: 'Bearer' },
+            exp: {
+              type: 'integer',
+              description:
+                'When the token stops working, in seconds since 1970. Absent if it does not expire.',
+            },
+            user_group: namedSchema(
+              'IntrospectedUserGroup',
+              {
+                id: teamIdSchema,
+                provided_id: providedIdSchema,
+                name: field.name,
+                environment: { type: 'string', enum: environments },
+                version: { type: 'integer', minimum: 1 },
+                mapping: field.mapping,
+                properties: field.properties,
+                ...effectiveMappingSchemas,
+              },
+              effectiveMappingNames,
+            ),
+          },
+          ['sub', 'iss', 'token_type', 'exp', 'user_group'],
+        ),
         examples: {
           active: {
             summary: 'A valid token',

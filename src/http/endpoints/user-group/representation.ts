@@ -11,12 +11,12 @@ import { type ResponseDescription, successExample } from '../../description.ts';
 import { type Json, jsonObject, raw, successBody } from '../../json.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import {
+  namedSchema,
   objectSchema,
   type Schema,
   successSchema,
   timestampOrNullSchema,
   timestampSchema,
-  titled,
 } from '../../schema.ts';
 
 /** Returns the members that all operations of the specification return, in its order. */
@@ -102,7 +102,7 @@ const storedSchemas = {
   ),
 } as const satisfies Record<string, Schema>;
 
-export const listedSchema = titled('UserGroup', objectSchema({ team_id: teamIdSchema, ...storedSchemas }));
+export const listedSchema = namedSchema('UserGroup', { team_id: teamIdSchema, ...storedSchemas });
 
 const StoredUserGroup = successSchema('StoredUserGroup', {
   user_group: objectSchema(

@@ -5,20 +5,17 @@ import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { objectSchema, successSchema, timestampOrNullSchema, titled } from '../../schema.ts';
+import { namedSchema, successSchema, timestampOrNullSchema } from '../../schema.ts';
 
-const healthSchema = titled(
-  'WebhookEndpointHealth',
-  objectSchema({
-    failing_since: timestampOrNullSchema(
-      'The first failure since the last success; null if the last attempt succeeded, or before the first.',
-    ),
-    last_delivered_at: timestampOrNullSchema(
-      `The last success; null if none of the last ${NEWEST_DELIVERIES} deliveries arrived.`,
-    ),
-    pending_deliveries: { type: 'integer', minimum: 0, description: `Counted up to ${MAX_COUNTED}.` },
-  }),
-);
+const healthSchema = namedSchema('WebhookEndpointHealth', {
+  failing_since: timestampOrNullSchema(
+    'The first failure since the last success; null if the last attempt succeeded, or before the first.',
+  ),
+  last_delivered_at: timestampOrNullSchema(
+    `The last success; null if none of the last ${NEWEST_DELIVERIES} deliveries arrived.`,
+  ),
+  pending_deliveries: { type: 'integer', minimum: 0, description: `Counted up to ${MAX_COUNTED}.` },
+});
 
 export const readWebhookHealth = endpoint({
   operationId: 'readWebhookEndpointHealth',

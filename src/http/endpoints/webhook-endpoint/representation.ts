@@ -12,7 +12,7 @@ import {
 import { asCreated } from '../../document-endpoints.ts';
 import { type Json, jsonArray, jsonObject, type Members } from '../../json.ts';
 import { pathParameters } from '../../request/path-parameter.ts';
-import { objectSchema, type Schema, timestampOrNullSchema, timestampSchema, titled } from '../../schema.ts';
+import { namedSchema, type Schema, timestampOrNullSchema, timestampSchema } from '../../schema.ts';
 
 export const secretSchema = {
   type: 'string',
@@ -96,32 +96,26 @@ const deliverySchemas = {
   created_at: timestampSchema,
 } as const;
 
-export const deliverySchema = titled('WebhookDelivery', objectSchema(deliverySchemas));
+export const deliverySchema = namedSchema('WebhookDelivery', deliverySchemas);
 
-const attemptSchema = titled(
-  'WebhookAttempt',
-  objectSchema({
-    ended_at: timestampSchema,
-    duration_ms: { type: 'integer', minimum: 0 },
-    response_status: {
-      type: ['integer', 'null'],
-      description: 'The HTTP status; null if there was no response.',
-    },
-    error: { type: ['string', 'null'], description: 'Why the attempt failed; null after a success.' },
-  }),
-);
+const attemptSchema = namedSchema('WebhookAttempt', {
+  ended_at: timestampSchema,
+  duration_ms: { type: 'integer', minimum: 0 },
+  response_status: {
+    type: ['integer', 'null'],
+    description: 'The HTTP status; null if there was no response.',
+  },
+  error: { type: ['string', 'null'], description: 'Why the attempt failed; null after a success.' },
+});
 
-export const loggedDeliverySchema = titled(
-  'LoggedWebhookDelivery',
-  objectSchema({
-    ...deliverySchemas,
-    recent_attempts: {
-      type: 'array',
-      items: attemptSchema,
-      description: `The last ${MAX_LOGGED_ATTEMPTS} attempts, also those before a redelivery, the newest first.`,
-    },
-  }),
-);
+export const loggedDeliverySchema = namedSchema('LoggedWebhookDelivery', {
+  ...deliverySchemas,
+  recent_attempts: {
+    type: 'array',
+    items: attemptSchema,
+    description: `The last ${MAX_LOGGED_ATTEMPTS} attempts, also those before a redelivery, the newest first.`,
+  },
+});
 
 export const exampleDelivery = {
   event_id: pathParameters.event_id.example,
