@@ -68,8 +68,8 @@ export const occurrences = {
   },
   body_missing: { occurrence: 'required body', example: caught(() => requireBody(Buffer.alloc(0), 'GET')) },
   unauthenticated: { occurrence: 'API token', example: new Unauthenticated('missing') },
-  viewer_unauthenticated: { occurrence: 'named', example: viewerUnauthenticated() },
-  user_group_not_forwardable: { occurrence: 'named', example: incompleteMapping() },
+  viewer_unauthenticated: { occurrence: 'named', example: viewerUnauthenticated },
+  user_group_not_forwardable: { occurrence: 'named', example: incompleteMapping },
   permission_denied: {
     occurrence: 'permission',
     example: caught(() => permit(READER, ['read-write'], 'create a user group')),
@@ -83,7 +83,7 @@ export const occurrences = {
   api_token_not_found: { occurrence: 'named', example: apiTokenNotFound() },
   not_found: { occurrence: 'path parameter', example: nothingAtPath() },
   method_not_allowed: { occurrence: 'every request', example: methodNotAllowed('GET, PUT, POST') },
-  request_timeout: { occurrence: 'every request', example: requestTimeout() },
+  request_timeout: { occurrence: 'every request', example: requestTimeout },
   api_token_inactive: { occurrence: 'named', example: apiTokenInactive('revoked') },
   user_group_exists: { occurrence: 'named', example: idTaken() },
   limit_reached: { occurrence: 'named', example: apiTokenLimitReached() },
@@ -125,12 +125,12 @@ export const occurrences = {
     example: claimInvalid([{ pointer: '/properties/region', detail: 'must not have control characters' }]),
   },
   rate_limited: { occurrence: 'every request', example: rateLimited(600, 17) },
-  headers_too_large: { occurrence: 'every request', example: headersTooLarge() },
+  headers_too_large: { occurrence: 'every request', example: headersTooLarge },
   internal_error: { occurrence: 'every request', example: toProblem(new Error()) },
-  not_implemented: { occurrence: 'every request', example: unknownMethod() },
+  not_implemented: { occurrence: 'every request', example: unknownMethod },
   overloaded: { occurrence: 'API token', example: overloaded },
   database_unavailable: { occurrence: 'API token', example: toProblem(new StoreUnavailable()) },
-  shutting_down: { occurrence: 'every request', example: shuttingDown() },
+  shutting_down: { occurrence: 'every request', example: shuttingDown },
 } as const satisfies Record<ProblemCode, Occurring>;
 
 /** Returns the problem that the call throws. */

@@ -104,7 +104,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: (error, socket) =>
       handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, identify),
     frameworkErrors: (_error, request, reply) => {
-      let problem: unknown = unreadablePath();
+      let problem: unknown = unreadablePath;
       try {
         // Hooks do not run for framework errors.
         observe?.(request, reply);
@@ -168,8 +168,8 @@ function receiver({ config, phase }: ServerOptions): (request: FastifyRequest, r
     // Prevents clients from sending a request while the connection is being closed, or one whose start would be
     // ambiguous.
     if (phase() !== 'serving' || isUnsafe) reply.header('connection', 'close');
-    if (phase() === 'closing') throw shuttingDown();
-    if (isUnsafe) throw invalidHttp();
+    if (phase() === 'closing') throw shuttingDown;
+    if (isUnsafe) throw invalidHttp;
     // A function: Fastify collects the options of a route each time.
     const isForwardAuth = () => request.routeOptions.config.protocol === 'forward-auth';
     checkHeaders(raw, isForwardAuth);

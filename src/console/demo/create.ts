@@ -11,18 +11,16 @@ export const createDemoData: Page = {
   permissions: ADMINS,
   purpose: 'create demo data',
   handle: async ({ context, caller, demoDirectory }) => {
-    if (demoDirectory === null) throw withoutFiles();
+    if (demoDirectory === null) throw WITHOUT_FILES;
     await createDemo(context, caller, demoDirectory);
     return { location: DEMO_PATH };
   },
 };
 
-function withoutFiles(): Problem {
-  return new Problem(
-    'invalid_request',
-    'Demo data requires SQLite: its sample files are stored next to the database.',
-  );
-}
+const WITHOUT_FILES = new Problem(
+  'invalid_request',
+  'Demo data requires SQLite: its sample files are stored next to the database.',
+);
 
 /** Offers demo data in an empty console; empty for a caller who may not create any. */
 export function demoOffer({ caller, session, demoDirectory }: PageCall): Html {

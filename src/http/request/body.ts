@@ -43,7 +43,7 @@ export function readBody(
   if (hasNoBody(message)) return NO_BODY;
   return new Promise((resolve, reject) => {
     // A message whose connection has already ended emits no more events.
-    if (message.destroyed) return reject(connectionEnded());
+    if (message.destroyed) return reject(CONNECTION_ENDED);
     const grows = reservation !== undefined && isChunked(message);
     let chunks: Buffer[] | null = [];
     let size = 0;
@@ -57,7 +57,7 @@ export function readBody(
       if (chunks === null) return freeBytes(chunk);
       size += chunk.length;
       if (size > maxBytes) return fail(bodyTooLarge(maxBytes));
-      if (hasTooManyChunks(message)) return fail(tooManyChunks());
+      if (hasTooManyChunks(message)) return fail(TOO_MANY_CHUNKS);
       try {
         reservation?.progress(chunk.length);
         if (grows) reservation.grow(chunk.length);
@@ -71,7 +71,7 @@ export function readBody(
       if (chunks !== null) resolve(join(chunks));
     });
     // The client has disconnected: the response is discarded.
-    message.on('error', () => reject(connectionEnded()));
+    message.on('error', () => reject(CONNECTION_ENDED));
   });
 }
 
@@ -96,10 +96,11 @@ export function bodyTooLarge(maxBytes: number): Problem {
   return new Problem('body_too_large', `The body must be at most ${maxBytes} bytes.`);
 }
 
-function tooManyChunks(): Problem {
-  return new Problem('invalid_request', `The body must have at most ${MAX_CHUNKS} chunks: send larger ones.`);
-}
-
-function connectionEnded(): Problem {
-  return new Problem('invalid_request', 'The connection was closed before the end of the body.');
-}
+const TOO_MANY_CHUNKS = new Problem(
+  'invalid_request',
+  `The body must have at most ${MAX_CHUNKS} chunks: send larger ones.`,
+);
+const CONNECTION_ENDED = new Problem(
+  'invalid_request',
+  'The connection was closed before the end of the body.',
+);

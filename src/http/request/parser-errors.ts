@@ -82,36 +82,28 @@ export function handleParserError(error: ParserError, socket: Socket, identify: 
 
 function problemOfParser(error: ParserError): Problem {
   const { code } = error;
-  if (code === 'HPE_INVALID_URL') return unreadablePath();
-  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestTimeout();
-  if (hasUnknownMethod(error)) return unknownMethod();
-  return invalidHttp();
+  if (code === 'HPE_INVALID_URL') return unreadablePath;
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestTimeout;
+  if (hasUnknownMethod(error)) return unknownMethod;
+  return invalidHttp;
 }
 
-export function requestTimeout(): Problem {
-  return new Problem('request_timeout', 'Timed out waiting for the complete request.');
-}
+export const requestTimeout = new Problem('request_timeout', 'Timed out waiting for the complete request.');
 
 /** Reported also for input that HTTP implementations may interpret differently. */
-export function invalidHttp(): Problem {
-  return new Problem('invalid_request', 'The request is not valid, unambiguous HTTP.');
-}
+export const invalidHttp = new Problem('invalid_request', 'The request is not valid, unambiguous HTTP.');
 
 /** Node reports one error for both limits. */
-export function headersTooLarge(): Problem {
-  return new Problem(
-    'headers_too_large',
-    `The headers must be at most ${MAX_HEADER_BYTES} bytes and ${MAX_HEADER_FIELDS} fields.`,
-  );
-}
+export const headersTooLarge = new Problem(
+  'headers_too_large',
+  `The headers must be at most ${MAX_HEADER_BYTES} bytes and ${MAX_HEADER_FIELDS} fields.`,
+);
 
-export function unknownMethod(): Problem {
-  return new Problem(
-    'not_implemented',
-    'This service does not know the method of the request. Method names are case-sensitive.',
-  );
-}
+export const unknownMethod = new Problem(
+  'not_implemented',
+  'This service does not know the method of the request. Method names are case-sensitive.',
+);
 
 /** The rest of a request line, from within its method (RFC 9112 §3, RFC 9110 §5.6.2). */
 const REST_OF_REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]* [^\s]+ HTTP\/1\.[01]\r\n/;

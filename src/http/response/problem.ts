@@ -111,13 +111,15 @@ export function methodNotAllowed(allow: string, path = ''): Problem {
   return new Problem('method_not_allowed', `${which} supports ${allow}.`);
 }
 
-export function shuttingDown(): Problem {
-  return new Problem('shutting_down', 'The service is shutting down. Retry: another process may respond.');
-}
+export const shuttingDown = new Problem(
+  'shutting_down',
+  'The service is shutting down. Retry: another process may respond.',
+);
 
-export function unreadablePath(): Problem {
-  return new Problem('invalid_request', 'The path of the request is not valid percent-encoded UTF-8.');
-}
+export const unreadablePath = new Problem(
+  'invalid_request',
+  'The path of the request is not valid percent-encoded UTF-8.',
+);
 
 /** Writes a problem; for an OAuth endpoint, with the member `error` that its clients read. */
 export function problemBody(problem: Problem, requestId: string, protocol?: Protocol): string {

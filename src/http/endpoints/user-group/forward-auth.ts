@@ -119,13 +119,13 @@ function viewerReferences(
       ? Object.entries(parseMapping(userGroup.mapping))
       : Array.from(effective.dataSources, ([schemaId, { providedId }]) => [schemaId, providedId]);
   if (schemas === undefined) {
-    if (effective?.isComplete === false) throw incompleteMapping();
+    if (effective?.isComplete === false) throw incompleteMapping;
     return references;
   }
   const bySchema = new Map(references);
   return schemas.map((schemaId) => {
     const reference = bySchema.get(schemaId);
-    if (reference === undefined) throw incompleteMapping();
+    if (reference === undefined) throw incompleteMapping;
     return [schemaId, reference];
   });
 }
@@ -168,12 +168,10 @@ function escaped(text: string, others: RegExp): string {
 }
 
 /** Same problem for a missing token and for every viewer's token that does not resolve. */
-export function viewerUnauthenticated(): Problem {
-  return new Problem(
-    'viewer_unauthenticated',
-    `The viewer has no token, or one that is not valid. The proxy passes it on in ${VIEWER_TOKEN_HEADER} or in the cookie ${VIEWER_TOKEN_COOKIE}.`,
-  );
-}
+export const viewerUnauthenticated = new Problem(
+  'viewer_unauthenticated',
+  `The viewer has no token, or one that is not valid. The proxy passes it on in ${VIEWER_TOKEN_HEADER} or in the cookie ${VIEWER_TOKEN_COOKIE}.`,
+);
 
 /** `reason` may be shown to the viewer. */
 function notForwardable(reason: string): Problem {
@@ -181,12 +179,10 @@ function notForwardable(reason: string): Problem {
 }
 
 /** Reports a schema, of the catalogue or of the mapping, that leads to no data source. */
-export function incompleteMapping(): Problem {
-  return notForwardable(
-    'A schema of the catalogue or of the mapping leads to no data source. Map it, or give it a default; "data_sources" of ' +
-      'POST /v1/resolve lists the schemas that lead to one.',
-  );
-}
+export const incompleteMapping = notForwardable(
+  'A schema of the catalogue or of the mapping leads to no data source. Map it, or give it a default; "data_sources" of ' +
+    'POST /v1/resolve lists the schemas that lead to one.',
+);
 
 export const forwardAuth = endpoint({
   operationId: 'forwardAuth',
@@ -206,7 +202,7 @@ export const forwardAuth = endpoint({
   handle: async ({ context, caller, query, request, reply }) => {
     const token = presentedViewerToken(request.raw);
     const viewer = token === null ? null : await identifyViewer(context, caller, token);
-    if (viewer === null) throw viewerUnauthenticated();
+    if (viewer === null) throw viewerUnauthenticated;
     if (query.properties !== undefined) await context.cpu.turn(viewer.userGroup.properties?.length ?? 0);
     reply.headers(viewerHeaders(viewer, query));
     context.usage.count(viewer.userGroup, 'forward_authentications', context.clock());
