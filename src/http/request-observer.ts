@@ -33,7 +33,8 @@ export type RequestEnd = (status: number | null, durationMs: number) => void;
 export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Returns null if there are no observers. */
-export function observeRequests(observers: readonly RequestObserver[]): ObserveRequest | null {
+export function observeRequests(given: readonly (RequestObserver | undefined)[]): ObserveRequest | null {
+  const observers = given.filter((observer) => observer !== undefined);
   if (observers.length === 0) return null;
   return (request, { raw: response }) => {
     const startedAt = performance.now();

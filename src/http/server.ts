@@ -47,19 +47,6 @@ import {
   unreadablePath,
 } from './response/problem.ts';
 
-type ServerConfig = Pick<
-  Config,
-  | 'accessLog'
-  | 'allowedOrigins'
-  | 'trustedProxies'
-  | 'maxConnections'
-  | 'answerTimeoutMs'
-  | 'headersTimeoutMs'
-  | 'requestTimeoutMs'
-  | 'keepAliveTimeoutMs'
-  | 'threads'
->;
-
 /** draining: not ready, but still serving requests; closing: rejecting new requests. */
 export type Phase = 'serving' | 'draining' | 'closing';
 
@@ -73,7 +60,7 @@ export interface ServerMetrics {
 }
 
 interface ServerOptions {
-  config: ServerConfig;
+  config: Config;
   connections: ThreadConnections;
   log: Logger;
   phase: () => Phase;
@@ -92,7 +79,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   };
   const respond = responder(options, report);
   const receive = receiver(options);
-  const observe = observeRequests(requestObservers(log, config, metrics));
+  const observe = observeRequests([metrics?.request.bind(metrics), accessLog(log, config)]);
   const identify = (problem: Problem): string => {
     metrics?.rejected(problem);
     return requestId();
@@ -201,19 +188,6 @@ function responder(
   };
 }
 
-function requestObservers(
-  log: Logger,
-  { accessLog: mode, trustedProxies }: ServerConfig,
-  metrics: ServerMetrics | null,
-): RequestObserver[] {
-  const level = mode === 'off' ? 'debug' : 'info';
-  const hasHealthChecks = mode !== 'on';
-  return [
-    ...(metrics === null ? [] : [metrics.request.bind(metrics)]),
-    ...(log.isLevelEnabled(level) ? [accessLog(log, { level, hasHealthChecks, trustedProxies })] : []),
-  ];
-}
-
 /** Runs `receive` when the arrival limit allows. One hook is cheaper than three. */
 function addReception(
   app: FastifyInstance,
@@ -257,7 +231,7 @@ function refuseSchema(): never {
 }
 
 /** Overrides defaults of Node. */
-function httpOptions({ headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs }: ServerConfig): HttpOptions {
+function httpOptions({ headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs }: Config): HttpOptions {
   return {
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,

@@ -1,30 +1,26 @@
 // One log line per request. It contains no data of the caller except ids that are safe to log: neither the
 // path with its ids, nor the query, nor a token.
 
-import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
+import type { Config } from '../../config.ts';
 import { HEALTH_CHECKS } from '../endpoints/service/health.ts';
 import { findClientAddress } from '../request/client-address.ts';
 import type { RequestObserver } from '../request-observer.ts';
 import { parseTraceId } from './trace-context.ts';
 
-interface AccessLogOptions {
-  level: 'info' | 'debug';
-  /** Whether health checks that succeed are logged too. */
-  hasHealthChecks: boolean;
-  trustedProxies: BlockList;
-}
-
+/** Returns undefined if nothing would be logged. */
 export function accessLog(
   log: Logger,
-  { level, hasHealthChecks, trustedProxies }: AccessLogOptions,
-): RequestObserver {
+  { accessLog: mode, trustedProxies }: Config,
+): RequestObserver | undefined {
+  const level = mode === 'off' ? 'debug' : 'info';
+  if (!log.isLevelEnabled(level)) return undefined;
   return (request) => {
     // Unknown once the client has disconnected.
     const address = findClientAddress(request.raw, trustedProxies);
     return (status, durationMs) => {
       const { url: path, config } = request.routeOptions;
-      if (!hasHealthChecks && status === 200 && HEALTH_CHECKS.has(config.operationId ?? '')) return;
+      if (mode === 'on' && status === 200 && HEALTH_CHECKS.has(config.operationId ?? '')) return;
       log[level](
         {
           requestId: request.id,
