@@ -3,8 +3,7 @@
 import { isPermitted } from '../domain/api-token.ts';
 import type { Document } from '../domain/document.ts';
 import type { EventTarget } from '../domain/event/event.ts';
-import { userGroupId } from '../domain/field.ts';
-import { refuseFields, valueCheck } from '../domain/request-body.ts';
+import { idViolation, refuseFields } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { capitalized } from '../http/description.ts';
 import type { DocumentKindApi } from '../http/document-endpoints.ts';
@@ -121,8 +120,6 @@ function confirmationField(form: Form): Html {
     return checkField({ name: CONFIRMED, label: 'Save it anyway', isChecked: false });
   return form.has(CONFIRMED) ? hidden(CONFIRMED, 'on') : NO_HTML;
 }
-
-const idViolation = valueCheck(userGroupId);
 
 /** Returns the path of the form for a new document: `-` replaces the id, and no action is called `new`. */
 export function newPath(path: readonly string[]): string {

@@ -108,6 +108,9 @@ export function valueCheck(schema: object): (value: unknown) => string | null {
   };
 }
 
+/** Returns the detail of the violation of a text that is not the id of a user group or document, or null. */
+export const idViolation = valueCheck(field.userGroupId);
+
 /** A check of a part of a body by another schema: returns the violations of the value at the path. */
 export function partCheck(schema: object): (value: unknown, path: readonly string[]) => Violation[] {
   const compiled = compileOnce(schema);

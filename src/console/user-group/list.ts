@@ -1,7 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { userGroupId } from '../../domain/field.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
-import { valueCheck } from '../../domain/request-body.ts';
+import { idViolation } from '../../domain/request-body.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { listEvents } from '../../operations/event/list.ts';
 import { findNewId } from '../../operations/user-group/history.ts';
@@ -139,8 +138,6 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
     { rowsId: ROWS, rowHeader: isWriter ? 1 : 0 },
   );
 }
-
-const idViolation = valueCheck(userGroupId);
 
 /** User group whose id is the text of the search, or was until a rename. */
 interface NamedGroup {

@@ -9,7 +9,6 @@ import {
 import { dataSourceBody, schemaBody } from '../catalogue/catalogue-body.ts';
 import { type Document, type DocumentDefinition, SINGLETON_ID } from '../document.ts';
 import { integrationBody } from '../embed-token/embed-token.ts';
-import * as field from '../field.ts';
 import { integrationDefinition } from '../integration.ts';
 import {
   jsonText,
@@ -25,7 +24,7 @@ import { mappingPolicyDefinition } from '../mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../mapping-policy/mapping-policy-body.ts';
 import { propertySchemaDefinition } from '../property-schema/property-schema.ts';
 import { propertySchemaBody } from '../property-schema/property-schema-body.ts';
-import { type BodyType, bodyType, invalidField, MAX_LEVELS, valueCheck } from '../request-body.ts';
+import { type BodyType, bodyType, idViolation, invalidField, MAX_LEVELS } from '../request-body.ts';
 import { webhookEndpointDefinition } from '../webhook-endpoint/webhook-endpoint.ts';
 import { webhookEndpointBody } from '../webhook-endpoint/webhook-endpoint-body.ts';
 
@@ -159,8 +158,6 @@ function fileEntrySchema({ body: { schema } }: ConfigSection): object {
   return { ...rest, properties: { ...properties, ...(hasSecret && { secret: secretReference }) } };
 }
 
-const checkId = valueCheck(field.userGroupId);
-
 export const configBody = bodyType({
   name: 'Config',
   fields: {
@@ -188,7 +185,7 @@ function sectionEntries(name: SectionName, text: JsonText): ReadonlyMap<string, 
   if (configSection(name).isSingleton) return new Map(text === NULL ? [] : [[SINGLETON_ID, text]]);
   const entries = new Map(namedMembers(text));
   for (const id of entries.keys()) {
-    const detail = checkId(id);
+    const detail = idViolation(id);
     if (detail !== null) throw invalidField(jsonPointer([name, id]), `is under an id that ${detail}`);
   }
   return entries;

@@ -2,8 +2,12 @@
 
 import type { FastifyRequest } from 'fastify';
 import { assignedNumber, userGroupId } from '../../domain/field.ts';
-import { valueCheck } from '../../domain/request-body.ts';
+import { idViolation } from '../../domain/request-body.ts';
 import { Problem } from '../../problem.ts';
+
+function ownId(description: string, example: string) {
+  return { schema: userGroupId, description: `${description} Percent-encoded.`, example };
+}
 
 /** Path parameters by their name in the route, for the API description. */
 export const pathParameters = {
@@ -17,39 +21,21 @@ export const pathParameters = {
     description: 'Number of the API token.',
     example: 7,
   },
-  webhook_endpoint_id: {
-    schema: userGroupId,
-    description: 'Your own id of the webhook endpoint. Percent-encoded.',
-    example: 'crm',
-  },
-  integration_id: {
-    schema: userGroupId,
-    description: 'Your own id of the integration. Percent-encoded.',
-    example: 'metabase',
-  },
+  webhook_endpoint_id: ownId('Your own id of the webhook endpoint.', 'crm'),
+  integration_id: ownId('Your own id of the integration.', 'metabase'),
   issuer_id: {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     description: 'The last part of the issuer of a token.',
     example: '5f0c9a3be81d4c7704d0a1162',
   },
-  schema_id: {
-    schema: userGroupId,
-    description: 'The id that mappings use for the schema. Percent-encoded.',
-    example: '40',
-  },
-  provided_id: {
-    schema: userGroupId,
-    description: 'Your own id of the data source. Percent-encoded.',
-    example: 'acme-orders',
-  },
+  schema_id: ownId('The id that mappings use for the schema.', '40'),
+  provided_id: ownId('Your own id of the data source.', 'acme-orders'),
   event_id: {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     description: 'The id of an event.',
     example: 'evt_0196fe2a4c10000a3f9c0d12e45b7788',
   },
 } as const;
-
-const checkUserGroupId = valueCheck(userGroupId);
 
 /** Throws `invalid_request` if the id is not valid. The router has already decoded it. */
 export function userGroupIdParameter(request: FastifyRequest): string {
@@ -59,7 +45,7 @@ export function userGroupIdParameter(request: FastifyRequest): string {
 /** An id of any kind in the path, with the same rules. Throws `invalid_request`. */
 export function documentIdParameter({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
   const id = (params as Record<string, string>)[name]!;
-  const violation = checkUserGroupId(id);
+  const violation = idViolation(id);
   if (violation === null) return id;
   throw new Problem('invalid_request', `The ${name} in the path ${violation}.`);
 }
