@@ -279,7 +279,7 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
       title: `New ${this.#noun}`,
       text: problemSummary(form.problem),
       fields: html`${versionField('')}
-${textField({ ...form.field('id'), label: 'Id', hint, isRequired: true })}
+${textField({ ...form.field('id'), hint, isRequired: true })}
 ${fields(form, null)}
 ${confirmationField(form)}`,
       button: 'Save',

@@ -37,16 +37,8 @@ export const apiTokenCreation = formPages({
 <p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>`,
       fields: html`${hidden('sealed', isFresh ? sealed.textOf(call.context.keyRing, mintApiToken().reveal()) : form.text('sealed'))}
 ${nameField({ ...form.field('name'), hint: 'What it is for.' })}
-${choiceField({
-  ...form.field('permission'),
-  label: 'Permission',
-  choices: permissionChoices,
-})}
-${choiceField({
-  ...form.field('expires_in_seconds'),
-  label: 'Expires',
-  choices: lifetimes,
-})}`,
+${choiceField({ ...form.field('permission'), choices: permissionChoices })}
+${choiceField({ ...form.field('expires_in_seconds'), choices: lifetimes })}`,
       button: 'Create',
       back: pathTo(API_TOKENS),
     };

@@ -36,11 +36,7 @@ export const apiTokenRotation = formPages({
     return confirmation(form, stored, {
       title: `Rotate API token ${isolated(apiTokenName(apiToken))}?`,
       text: effect(call, apiToken),
-      fields: choiceField({
-        ...form.field('grace_period_seconds'),
-        label: LABEL,
-        choices: gracePeriods,
-      }),
+      fields: choiceField({ ...form.field('grace_period_seconds'), label: LABEL, choices: gracePeriods }),
       button: 'Rotate',
       back: pathTo(API_TOKENS, apiToken.apiTokenId),
     });

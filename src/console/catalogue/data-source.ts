@@ -57,20 +57,17 @@ export const dataSourcePages = new DocumentPages({
   initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: '' }),
   fields: (form) => html`${textField({
     ...form.field('schema_id'),
-    label: 'Schema',
     hint: 'The id of the schema that it belongs to.',
     isRequired: true,
   })}
 ${nameField({ ...form.field('name'), hint: 'For people.' })}
 ${areaField({
   ...form.field('attributes'),
-  label: 'Attributes',
   placeholder: EXAMPLE,
   hint: 'A JSON object: what a dashboard server needs to connect, such as host, database, region and the name of a secret. Never a credential.',
 })}
 ${textField({
   ...form.field('user_group_id'),
-  label: 'Reserved for user group',
   hint: 'Empty: any user group can be mapped to it. With an id, every other user group that is mapped to it gets an error, and never this data.',
 })}`,
   doubt: async (call, id, { schemaId }) => {

@@ -36,7 +36,6 @@ export const schemaPages = new DocumentPages({
   fields: (form) => html`${nameField({ ...form.field('name'), hint: 'For people.' })}
 ${textField({
   ...form.field('default_data_source'),
-  label: 'Default data source',
   hint: 'For user groups whose mapping has no entry for this schema. Empty: they have none.',
 })}
 ${checkField({

@@ -182,7 +182,7 @@ ${subject === undefined ? target : NO_HTML}
 ${filterField({ name: 'field', label: 'Changed field', placeholder: 'mapping.40, suspended', value: field })}
 ${filterField({ name: 'actor', label: 'Who', placeholder: 'name or number', value: who, list: 'actors' })}
 <datalist id="actors">${actors.map((label) => html`<option value="${label}"></option>`)}</datalist>
-${filterField({ name: 'request_id', label: 'Request id', placeholder: 'any', value: request_id })}
+${filterField({ name: 'request_id', placeholder: 'any', value: request_id })}
 ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}
 ${textField({ name: 'until', label: 'To (UTC)', value: until, type: 'date' })}
 <button type="submit">Filter</button>

@@ -20,7 +20,8 @@ import { maskedToken, type Session } from '../session/session.ts';
 
 interface FieldOptions {
   name: string;
-  label: string;
+  /** `labelOfField` of the name if absent. */
+  label?: string;
   value?: string;
   hint?: string;
   /** Problem of the stored value; not shown if empty. */
@@ -77,7 +78,7 @@ export function filterField(options: TextFieldOptions): Html {
 }
 
 export function nameField(options: Pick<FieldOptions, 'value' | 'hint' | 'problem'>): Html {
-  return textField({ name: 'name', label: 'Name', isRequired: true, ...options });
+  return textField({ name: 'name', isRequired: true, ...options });
 }
 
 /** Input of several lines. Unless `isText`, it has JSON from left to right, so that brackets keep their places. */
@@ -108,7 +109,7 @@ export function choiceField(
 }
 
 export function checkField(options: FieldOptions & { isChecked: boolean }): Html {
-  const { name, label, isChecked } = options;
+  const { name, label = labelOfField(name), isChecked } = options;
   const error = errorText(options);
   return html`<div class="field check">${error}<label><input type="checkbox" name="${name}" value="on" ${isChecked ? 'checked' : ''} ${describedBy([error, `${name}-error`])}> ${label}</label></div>`;
 }
@@ -118,7 +119,7 @@ export function choicesField({
   choices,
   isChecked,
   ...options
-}: Pick<FieldOptions, 'name' | 'label' | 'problem'> & {
+}: Pick<FieldOptions, 'name' | 'problem'> & {
   choices: readonly (readonly [value: string, text: string])[];
   isChecked(field: string): boolean;
 }): Html {
@@ -132,11 +133,12 @@ export function choicesField({
 
 /** Groups fields that share their errors. */
 export function group(
-  { label, ...options }: Pick<FieldOptions, 'name' | 'label' | 'problem'>,
+  options: Pick<FieldOptions, 'name' | 'problem'>,
   content: Html,
 ): Html {
+  const { name } = options;
   const error = errorText(options);
-  return html`<fieldset ${error === NO_HTML ? '' : html`class="invalid" aria-describedby="${options.name}-error"`}><legend>${label}</legend>${error}
+  return html`<fieldset ${error === NO_HTML ? '' : html`class="invalid" aria-describedby="${name}-error"`}><legend>${labelOfField(name)}</legend>${error}
 ${content}</fieldset>`;
 }
 
@@ -231,7 +233,7 @@ export function wordsOf(identifier: string): string {
 }
 
 function labelled(options: FieldOptions, control: (attributes: Html) => Html): Html {
-  const { name, label, hint, warning, isLabelHidden = false } = options;
+  const { name, label = labelOfField(name), hint, warning, isLabelHidden = false } = options;
   const error = errorText(options);
   const attributes = describedBy(
     [hint, `${name}-hint`],

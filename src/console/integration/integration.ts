@@ -161,15 +161,9 @@ function fields(form: Form, document: Document | null): Html {
   return html`${hidden('type', type)}
 <p>Type: <strong>${type}</strong>, ${embedTokenType({ type }).label}${isEmpty ? html` · ${link(`${newPath(INTEGRATIONS)}?type=${type}&example=1`, 'Fill in the example')}` : ''}</p>
 ${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
-${textField({
-  ...form.field('ttl_seconds'),
-  label: 'Seconds that a token is valid',
-  hint: '60 to 3600',
-  inputMode: 'decimal',
-})}
+${textField({ ...form.field('ttl_seconds'), hint: '60 to 3600', inputMode: 'decimal' })}
 ${areaField({
   ...form.field('settings'),
-  label: 'Settings',
   placeholder: example.settings!,
   hint: 'A JSON object. Tokens contain only those properties of user groups that “properties” lists.',
   rows: 12,
@@ -177,7 +171,6 @@ ${areaField({
 ${settingsHelp(type)}
 ${areaField({
   ...form.field('claims'),
-  label: 'Claims',
   placeholder: example.claims!,
   hint: 'A JSON object of values from the user group: {"property": "region"}, {"mapping": "40"}, {"field": "provided_id"} or {"constant": 1}.',
 })}
@@ -202,7 +195,6 @@ function secretField(problem: Problem | undefined, document: Document | null): H
   const kept = document?.secret == null ? '' : ' Leave it empty to keep the stored one.';
   return textField({
     name: 'secret',
-    label: 'Secret',
     isMasked: true,
     hint: `What the tool verifies tokens with: ${minLength} to ${maxLength} visible ASCII characters. It is stored encrypted, and never shown.${kept}${again}`,
     problem,

@@ -35,7 +35,7 @@ export const mappingPolicyPages = formPages({
       text: html`${edited.text}
 <p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'mapping' }), 'User groups that violate it')}</p>`,
       fields: html`${edited.hidden}
-${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
+${choiceField({ ...edited.form.field('mode'), choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
     };

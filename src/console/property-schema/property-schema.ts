@@ -52,12 +52,11 @@ ${stored === null ? html`<p>There is none: properties are not checked. The field
       fields: html`${edited.hidden}
 ${areaField({
   ...edited.form.field('schema'),
-  label: 'JSON Schema',
   placeholder: EXAMPLE.schema,
   hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are ECMAScript regular expressions without lookaround or backreferences, and $ref refers to a place in the schema.',
   rows: 18,
 })}
-${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
+${choiceField({ ...edited.form.field('mode'), choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
       more: stored === null ? NO_HTML : buttonTo(`${PATH}/delete`, 'Delete', 'danger'),

@@ -27,7 +27,6 @@ interface SignInForm {
 export function signInView({ action, fields, text = NO_HTML }: SignInForm, problem?: Problem): View {
   const field = textField({
     name: API_TOKEN,
-    label: 'API token',
     type: 'password',
     size: 'large',
     hint: 'It starts with uga_ and has the permission admin, read-write or read-only.',

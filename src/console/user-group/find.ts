@@ -46,7 +46,6 @@ export const findByToken = formPages({
     text: problemSummary(problem),
     fields: textField({
       name: 'token',
-      label: 'Token',
       isMasked: true,
       hint: 'A user group token, an embed token of the type jwt, or an API token, alone or with the text around it. Looking it up does not count as a use.',
       isRequired: true,

@@ -172,7 +172,7 @@ function rowFields(inputs: readonly Input[], other: string, problem: Problem | u
   // Errors of rows without a name are shown above the rows.
   const names = inputs.map(({ key }) => key).filter((key) => key !== '');
   return group(
-    { name: 'properties', label: 'Properties', problem: withoutErrorsOf('properties', names, problem) },
+    { name: 'properties', problem: withoutErrorsOf('properties', names, problem) },
     html`<p class="hint">An empty value removes the row. JSON: true, false, null, a list or an object.</p>
 ${table('Properties', ['Name', 'Type', 'Value'], cells)}
 ${hidden('property-rows', '1')}${hidden('properties', other)}

@@ -40,16 +40,8 @@ export const rotation = groupConfirmation({
     );
   },
   consequences: (userGroup, { context }) => [replacedBefore(userGroup, context.clock())],
-  fields: (form) => html`${choiceField({
-    ...form.field('reason'),
-    label: 'Reason',
-    choices: reasonChoices,
-  })}
-${choiceField({
-  ...form.field('grace_period_seconds'),
-  label: 'Grace period of the current token',
-  choices: GRACE_PERIODS,
-})}`,
+  fields: (form) => html`${choiceField({ ...form.field('reason'), choices: reasonChoices })}
+${choiceField({ ...form.field('grace_period_seconds'), choices: GRACE_PERIODS })}`,
 });
 
 /** Returns the grace period in seconds. Throws `invalid_request` if neither it nor a reason was chosen. */

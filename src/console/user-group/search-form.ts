@@ -4,7 +4,7 @@ import { limits } from '../../domain/field.ts';
 import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
-import { choiceField, filterField, textField } from '../form/fields.ts';
+import { choiceField, filterField, labelOfField, textField } from '../form/fields.ts';
 import { trimmed } from '../form/form.ts';
 import { bdi, type Html, html, isolated, joined, NO_HTML, pathTo } from '../markup/html.ts';
 
@@ -101,54 +101,32 @@ export function omittedColumns(names: readonly string[]): Html {
  * submits the form.
  */
 export function searchForm(search: Search): Html {
-  const { match, data_source, suspended, seen, seen_before, created_since, invalid, columns } = search;
+  const { data_source, seen_before, created_since, columns } = search;
   const isFiltered = NAMES.some((name) => name !== 'search' && search[name] !== '');
   return html`<form class="search" role="search" method="get" action="${LIST_PATH}" autocomplete="off" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
 ${filterField({ name: 'search', label: 'Id or name', placeholder: 'a part, or a property (plan: gold)', value: search.search, type: 'search' })}
 <details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">
-${choiceField({
-  name: 'match',
-  label: 'Match',
-  value: match,
-  choices: [
-    ['', 'anywhere'],
-    ['prefix', 'from the start'],
-  ],
-})}
-${filterField({ name: 'data_source', label: 'Data source', placeholder: 'id or number', value: data_source })}
-${choiceField({
-  name: 'suspended',
-  label: 'Suspended',
-  value: suspended,
-  choices: [
-    ['', 'yes or no'],
-    ['yes', 'yes'],
-    ['no', 'no'],
-  ],
-})}
-${choiceField({
-  name: 'seen',
-  label: 'Seen',
-  value: seen,
-  choices: [
-    ['', 'ever or never'],
-    ['never', 'never'],
-  ],
-})}
+${choice(search, 'match')}
+${filterField({ name: 'data_source', placeholder: 'id or number', value: data_source })}
+${choice(search, 'suspended')}
+${choice(search, 'seen')}
 ${textField({ name: 'seen_before', label: 'Not seen since (UTC)', value: seen_before, type: 'date' })}
 ${textField({ name: 'created_since', label: 'Created since (UTC)', value: created_since, type: 'date' })}
-${choiceField({
-  name: 'invalid',
-  label: 'Breaks a rule',
-  value: invalid,
-  choices: [
-    ['', 'yes or no'],
-    ['mapping', 'the mapping'],
-    ['properties', 'the properties'],
-  ],
-})}
+${choice(search, 'invalid', 'Breaks a rule')}
 ${filterField({ name: 'columns', label: 'Properties as columns', placeholder: 'such as plan, seats', value: columns })}
 </div></details>
 <button type="submit">Search</button>
 </form>`;
+}
+
+/** Texts of the choices of a condition by their values. */
+const choices = {
+  match: { '': 'anywhere', prefix: 'from the start' },
+  suspended: { '': 'yes or no', yes: 'yes', no: 'no' },
+  seen: { '': 'ever or never', never: 'never' },
+  invalid: { '': 'yes or no', mapping: 'the mapping', properties: 'the properties' },
+} as const satisfies Partial<Record<keyof Search, object>>;
+
+function choice(search: Search, name: keyof typeof choices, label = labelOfField(name)): Html {
+  return choiceField({ name, label, value: search[name], choices: Object.entries(choices[name]) });
 }

@@ -40,20 +40,13 @@ export const webhookEndpointPages = new DocumentPages({
   initial: () => ({ enabled: 'on' }),
   fields: (form) => html`${textField({
     ...form.field('url'),
-    label: 'URL',
     type: 'url',
     size: 'large',
     hint: 'Where events are sent by POST. It must not contain a secret.',
     isRequired: true,
   })}
-${choicesField({
-  name: EVENT_TYPES,
-  label: 'Events',
-  choices,
-  isChecked: (field) => form.has(field),
-  problem: form.problem,
-})}
-${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem: form.problem })}`,
+${choicesField({ name: EVENT_TYPES, choices, isChecked: (field) => form.has(field), problem: form.problem })}
+${checkField({ name: 'enabled', isChecked: form.has('enabled'), problem: form.problem })}`,
   rows: async (document, call) => {
     const { url, event_types } = parseWebhookEndpoint(document);
     const health = await findHealth(call.context, call.caller, document.id);
@@ -130,7 +123,6 @@ function stateFilter(id: string, state: DeliveryState | undefined): Html {
   return html`<form class="filters" role="search" method="get" action="${pathTo(...WEBHOOKS, id)}" autocomplete="off">
 ${choiceField({
   name: 'state',
-  label: 'State',
   value: state ?? '',
   choices: [['', 'any'], ...deliveryStates.map((each) => [each, each] as const)],
 })}

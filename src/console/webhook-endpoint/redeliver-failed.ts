@@ -31,12 +31,7 @@ export const redeliverFailedForm = formPages({
       title: `Deliver failed webhooks to ${isolated(id)} again`,
       text: html`${problemSummary(form.problem)}
 <p>Every delivery that was given up becomes pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
-      fields: textField({
-        ...form.field('since'),
-        label: 'Events since (UTC)',
-        type: 'datetime-local',
-        isRequired: true,
-      }),
+      fields: textField({ ...form.field('since'), type: 'datetime-local', isRequired: true }),
       button: 'Deliver again',
       back: pages.documentPath(id),
     };
