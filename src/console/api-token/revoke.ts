@@ -1,10 +1,9 @@
-import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
-import { limits } from '../../domain/field.ts';
-import { listNewestApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
+import type { ApiToken } from '../../domain/api-token.ts';
+import { revokeApiToken } from '../../operations/api-token/api-token.ts';
 import { formPages } from '../form/form-pages.ts';
 import { html, isolated, lastUse, NO_HTML, pathTo } from '../markup/html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
-import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
+import { API_TOKENS, activeApiTokens, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
 
 /** Revoking it again changes nothing. */
 export const apiTokenRevocation = formPages({
@@ -35,12 +34,8 @@ const OWN_TOKEN = html`<div class="problem" role="note"><p>You are signed in wit
 const LAST_ADMIN = html`<div class="problem" role="note"><p>No other active API token of this environment has the permission admin. Only the command line can create one afterwards.</p></div>`;
 
 /** Returns false if the API tokens do not fit on one page, because then it is unknown. */
-async function isLastAdmin({ context, caller }: PageCall, { apiTokenId }: ApiToken): Promise<boolean> {
-  const page = { limit: limits.pageApiTokens, isRevoked: false };
-  const { apiTokens, nextCursor } = await listNewestApiTokens(context, caller, page);
-  const now = context.clock();
+async function isLastAdmin(call: PageCall, { apiTokenId }: ApiToken): Promise<boolean> {
+  const { apiTokens, areAll } = await activeApiTokens(call);
   const others = apiTokens.filter((each) => each.apiTokenId !== apiTokenId);
-  const isOtherAdmin = (each: ApiToken) =>
-    each.permission === 'admin' && apiTokenStatus(each, now) === 'active';
-  return nextCursor === null && !others.some(isOtherAdmin);
+  return areAll && !others.some(({ permission }) => permission === 'admin');
 }

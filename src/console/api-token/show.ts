@@ -5,9 +5,14 @@ import {
   previousTextUntil,
 } from '../../domain/api-token.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
+import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
-import { type IssuedApiToken, readApiToken } from '../../operations/api-token/api-token.ts';
+import {
+  type IssuedApiToken,
+  listNewestApiTokens,
+  readApiToken,
+} from '../../operations/api-token/api-token.ts';
 import { listEvents } from '../../operations/event/list.ts';
 import { eventsAbout, eventsBy } from '../event/paths.ts';
 import {
@@ -111,6 +116,18 @@ export async function creatorText({ context, caller }: PageCall, { apiTokenId }:
   if (event?.type !== 'api_token.created') return html`<span class="none">no longer recorded</span>`;
   const { name } = event.actor;
   return breakable(actorLabel({ ...event.actor, name: name && isolated(name) }));
+}
+
+/** Returns the newest active API tokens, and whether these are all: the service reads one page. */
+export async function activeApiTokens({
+  context,
+  caller,
+}: PageCall): Promise<{ apiTokens: ApiToken[]; areAll: boolean }> {
+  const page = { limit: limits.pageApiTokens, isRevoked: false };
+  const { apiTokens, nextCursor } = await listNewestApiTokens(context, caller, page);
+  const now = context.clock();
+  const active = apiTokens.filter((apiToken) => apiTokenStatus(apiToken, now) === 'active');
+  return { apiTokens: active, areAll: nextCursor === null };
 }
 
 /** How long before its expiry an API token is reported: long enough to replace it where it is used. */

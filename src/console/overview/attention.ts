@@ -1,13 +1,11 @@
 // Webhook endpoints that fail, and API tokens that expire soon or were never used: an administrator should look at them.
 
-import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
+import type { ApiToken } from '../../domain/api-token.ts';
 import type { Document } from '../../domain/document.ts';
-import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
-import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { API_TOKENS, apiTokenLink, expiresSoon } from '../api-token/show.ts';
+import { API_TOKENS, activeApiTokens, apiTokenLink, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, none, pathTo, time } from '../markup/html.ts';
 import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
@@ -35,7 +33,7 @@ function itemList(items: readonly Html[]): Html {
 }
 
 async function findItems(call: PageCall): Promise<Html[]> {
-  const [endpoints, apiTokens] = await Promise.all([failingEndpoints(call), activeApiTokens(call)]);
+  const [endpoints, { apiTokens }] = await Promise.all([failingEndpoints(call), activeApiTokens(call)]);
   const now = call.context.clock();
   const expiringSoon = apiTokens
     .filter((apiToken) => expiresSoon(apiToken, now))
@@ -65,13 +63,6 @@ async function failure(call: PageCall, document: Document): Promise<Html | null>
   return failingSince === null
     ? null
     : html`${badge('bad', 'failing')} ${endpoint} since ${time(failingSince)}`;
-}
-
-async function activeApiTokens({ context, caller }: PageCall): Promise<ApiToken[]> {
-  const page = { limit: limits.pageApiTokens, isRevoked: false };
-  const { apiTokens } = await listNewestApiTokens(context, caller, page);
-  const now = context.clock();
-  return apiTokens.filter((apiToken) => apiTokenStatus(apiToken, now) === 'active');
 }
 
 function isUnused({ lastUsedAt, createdAt }: ApiToken, now: number): boolean {
