@@ -26,6 +26,11 @@ export async function lastEvents(
   return (await unlessBusy(events)) ?? none('The service is too busy to list them now.');
 }
 
+/** Shows only a few events by default: most callers are pages about something else. */
+export function lastEventsOfGroup(call: PageCall, id: string, limit = 3): Promise<Html> {
+  return lastEvents(call, { type: 'user_group', id }, limit, id);
+}
+
 export function noEvents({ eventRetentionDays }: Context): Html {
   return none(
     eventRetentionDays > 0 ? 'No events.' : 'This service records no events (UGS_EVENT_RETENTION_DAYS is 0).',

@@ -2,10 +2,10 @@
 
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Change, changesTable } from '../event/changes.ts';
+import { lastEventsOfGroup } from '../event/last.ts';
 import { actionForm, submit } from '../form/fields.ts';
 import { alert, buttonTo, type Html, html, NO_HTML, pathTo } from '../markup/html.ts';
 import type { PageCall, View } from '../page.ts';
-import { lastEventsOfGroup } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';
 import { groupLine } from './group.ts';
 import { type GroupMerge, nameOfChange } from './merge.ts';

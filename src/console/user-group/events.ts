@@ -1,8 +1,7 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
-import { lastEvents } from '../event/last.ts';
 import { eventsView } from '../event/list.ts';
-import { type Html, html, isolated, userGroupLink } from '../markup/html.ts';
-import { type Page, type PageCall, READERS } from '../page.ts';
+import { html, isolated, userGroupLink } from '../markup/html.ts';
+import { type Page, READERS } from '../page.ts';
 import { hasToken } from '../request/browser.ts';
 import { groupIn } from './group.ts';
 
@@ -23,8 +22,3 @@ export const events: Page = {
     return eventsView(call, `Events of ${isolated(id)}`, heading, subject);
   },
 };
-
-/** Shows only a few events by default: most callers are pages about something else. */
-export function lastEventsOfGroup(call: PageCall, id: string, limit = 3): Promise<Html> {
-  return lastEvents(call, { type: 'user_group', id }, limit, id);
-}

@@ -3,12 +3,12 @@
 // neither the token nor the history of the old one.
 
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
-import { actionForm, hidden } from '../form/fields.ts';
+import { lastEventsOfGroup } from '../event/last.ts';
+import { actionForm, hidden, submit } from '../form/fields.ts';
 import { versionIn } from '../form/version.ts';
 import { alert, buttonTo, type Html, html, pathTo, userGroupLink } from '../markup/html.ts';
 import type { PageCall, View } from '../page.ts';
 import { AGAIN_PATH } from './create.ts';
-import { lastEventsOfGroup } from './events.ts';
 
 export async function goneView(call: PageCall, id: string): Promise<View> {
   const { context, caller, form } = call;
@@ -52,6 +52,6 @@ function typedForm({ session, form }: PageCall, path: string, content: Html, but
     session,
     path,
     html`${typed.map(([name, text]) => hidden(name, text))}${content}
-<div class="actions"><button type="submit" class="plain">${button}</button> ${buttonTo(pathTo('user-groups'), 'Back to the list')}</div>`,
+<div class="actions">${submit(button, 'plain')} ${buttonTo(pathTo('user-groups'), 'Back to the list')}</div>`,
   );
 }

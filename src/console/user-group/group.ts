@@ -9,7 +9,7 @@ import type { Context } from '../../operations/context.ts';
 import { type EnvironmentConfig, findInConfig } from '../../operations/document/environment-config.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
-import { lastEvents } from '../event/last.ts';
+import { lastEventsOfGroup } from '../event/last.ts';
 import { textField } from '../form/fields.ts';
 import type { Form } from '../form/form.ts';
 import { type FormPages, formPages } from '../form/form-pages.ts';
@@ -30,9 +30,6 @@ import {
 } from '../markup/html.ts';
 import { pagesOf } from '../missing.ts';
 import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
-
-/** Number of events that say who has changed the group meanwhile. */
-const EVENTS = 3;
 
 /** Throws `user_group_not_found`. */
 export function groupIn({ context, caller, request }: PageCall): Promise<UserGroup> {
@@ -114,7 +111,7 @@ export function groupConfirmation({ action, act, idLabel, ...content }: Confirma
 ${content.consequences?.(userGroup, call).map((item) => html`<li>${item}</li>`) ?? ''}
 </ul>
 ${await integrations(call)}
-${isConflict(form.problem) ? html`<h2>Last events</h2>${await lastEvents(call, { type: 'user_group', id: providedId }, EVENTS, providedId)}` : ''}`,
+${isConflict(form.problem) ? html`<h2>Last events</h2>${await lastEventsOfGroup(call, providedId)}` : ''}`,
         fields: html`${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
         button,

@@ -11,6 +11,7 @@ import type { OpenUserGroup } from '../../operations/context.ts';
 import { type EnvironmentConfig, findInConfig } from '../../operations/document/environment-config.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
+import { lastEventsOfGroup } from '../event/last.ts';
 import { actionForm, submit } from '../form/fields.ts';
 import { confirmationProblem, versionField } from '../form/version.ts';
 import {
@@ -32,7 +33,6 @@ import { jsonBlock } from '../markup/json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
 import { mappedDataSources, NAME_COLUMNS } from './data-sources.ts';
-import { lastEventsOfGroup } from './events.ts';
 import { groupIn, groupInConfig, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
 import { verdict } from './verdict.ts';
