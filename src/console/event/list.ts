@@ -1,7 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import {
   type EventTarget,
-  type EventType,
   eventTypes,
   type TargetType,
   targetTypeOf,
@@ -32,18 +31,7 @@ const MAX_SUGGESTIONS = 100;
 const OLDER = 'Older events';
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-/** Conditions as typed, in the URL of the page. Invalid ones are ignored. */
-interface Filter {
-  type: EventType | undefined;
-  target_type: EventTarget['type'] | undefined;
-  target_id: string;
-  /** Number of an API token, or a part of its label. */
-  actor: string;
-  field: string;
-  request_id: string;
-  since: string;
-  until: string;
-}
+type Filter = ReturnType<typeof readFilter>;
 
 export const list: Page = {
   method: 'GET',
@@ -132,7 +120,8 @@ function conditionTexts(filter: Filter, subject?: EventTarget): string[] {
   ].filter((text) => text !== '');
 }
 
-function readFilter(query: URLSearchParams): Filter {
+/** Returns the conditions as typed, in the URL of the page, without invalid ones. */
+function readFilter(query: URLSearchParams) {
   const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints * 2);
   const type = eventTypes.find((each) => each === query.get('type'));
   const target_id = trimmed(text('target_id'));
@@ -142,6 +131,7 @@ function readFilter(query: URLSearchParams): Filter {
     type,
     target_type: targetTypes.find((each) => each === query.get('target_type')) ?? ofId,
     target_id,
+    // Number of an API token, or a part of its label.
     actor: trimmed(text('actor')),
     field: text('field'),
     request_id: trimmed(text('request_id')),
