@@ -41,10 +41,6 @@ export function groupOfId(caller: Caller, userGroupId: string): PrefetchQuery {
   return { kind: 'findUserGroup', key: userGroupKey(caller, userGroupId) };
 }
 
-export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null {
-  return address && { kind: 'findUserGroupByToken', address };
-}
-
 /** First query of endpoints that resolve the token. */
 export function resolutionQuery(
   caller: Caller,

@@ -253,13 +253,15 @@ function describedBy(...texts: readonly (readonly [text: Html | string | undefin
   return ids.length === 0 ? NO_HTML : html`aria-describedby="${ids.join(' ')}"`;
 }
 
-type ErrorOptions = Pick<FieldOptions, 'name' | 'pointer' | 'problem'>;
-
 /** Returns `NO_HTML` without an error. Precedes the control: the Tab key leads from a linked error to it. */
-function errorText(options: ErrorOptions): Html {
-  const errors = errorsFor(options);
+function errorText({
+  name,
+  pointer = `/${name}`,
+  problem,
+}: Pick<FieldOptions, 'name' | 'pointer' | 'problem'>): Html {
+  if (problem === undefined) return NO_HTML;
+  const errors = essentialErrors(problem).filter((error) => isAt(pointer, error));
   if (errors.length === 0) return NO_HTML;
-  const { name, pointer = `/${name}` } = options;
   const identified = new Set<string>();
   const texts = errors.map(({ pointer: at, detail }) => {
     const inside = at.slice(pointer.length);
@@ -280,10 +282,6 @@ export function withoutErrorsOf(
   const shown = members.map((member) => jsonPointer([field, member]));
   const errors = problem.errors.filter((error) => !shown.some((pointer) => isAt(pointer, error)));
   return new Problem(problem.code, problem.message, { errors });
-}
-
-function errorsFor({ name, pointer = `/${name}`, problem }: ErrorOptions): Violation[] {
-  return problem === undefined ? [] : essentialErrors(problem).filter((error) => isAt(pointer, error));
 }
 
 /** Whether the error is about what is at the pointer, or about a part of it. */

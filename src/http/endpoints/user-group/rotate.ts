@@ -5,7 +5,6 @@ import { type RotateBody, rotateToken } from '../../../operations/user-group/rot
 import { ifMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
-import { groupOfToken } from '../../prefetch.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import {
@@ -39,7 +38,7 @@ export const rotate = endpoint({
   purpose: 'rotate tokens',
   body,
   isConditional: true,
-  prefetch: (_caller, { currentToken }) => groupOfToken(currentToken),
+  prefetch: (_caller, { currentToken: { address } }) => address && { kind: 'findUserGroupByToken', address },
   handle: async ({ context, caller, body, precondition, reply }) => {
     const group = await rotateToken(context, caller, body, precondition);
     const { userGroup } = group;
