@@ -1,8 +1,9 @@
 // Pages with a form: GET shows it, POST performs its action, or shows it again with the reason if that is
 // rejected.
 
-import { type Html, html, NO_HTML, pathTo } from '../markup/html.ts';
+import { type Html, html, NO_HTML } from '../markup/html.ts';
 import type { Page, PageCall, View } from '../page.ts';
+import { requestPath } from '../request/browser.ts';
 import { actionForm, cancel, submit } from './fields.ts';
 import { Form } from './form.ts';
 
@@ -20,7 +21,7 @@ export function formPages({
   ...shared
 }: FormPages): [form: Page, action: Page] {
   const show = async (call: PageCall, form: Form) =>
-    formView(call, pathOf(shared.path, call), await view(call, form));
+    formView(call, requestPath(call.request), await view(call, form));
   return [
     {
       ...shared,
@@ -34,13 +35,6 @@ export function formPages({
       onRejection: (call, problem) => show(call, call.form.rejected(problem)),
     },
   ];
-}
-
-/** Returns the console path of a page, with the parameters of the request. */
-function pathOf(path: string, { request }: PageCall): string {
-  const params = request.params as Readonly<Record<string, string>>;
-  const parts = path.split('/').slice(1);
-  return pathTo(...parts.map((part) => (part[0] === ':' ? params[part.slice(1)]! : part)));
 }
 
 export interface FormContent {
