@@ -1,4 +1,5 @@
-import { mappingPolicyDefinition } from '../../domain/mapping-policy/mapping-policy.ts';
+import type { Document } from '../../domain/document.ts';
+import { mappingMode, mappingPolicyDefinition } from '../../domain/mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../../domain/mapping-policy/mapping-policy-body.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
 import { findDocument } from '../../operations/document/document.ts';
@@ -9,16 +10,14 @@ import { formPages } from '../form/form-pages.ts';
 import { editedForm, preconditionIn } from '../form/version.ts';
 import { html, link, pathTo } from '../markup/html.ts';
 import { pageUrl } from '../markup/pagination.ts';
-import { ADMINS, environmentConfig } from '../page.ts';
+import { ADMINS, type PageCall } from '../page.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
 
 export const mappingPolicyPages = formPages({
   path: '/catalogue/mapping-policy',
   permissions: ADMINS,
   purpose: 'change the mapping policy',
-  initial: async ({ context, caller }) => ({
-    mode: (await environmentConfig({ context, caller })).mappingMode,
-  }),
+  initial: async (call) => ({ mode: mappingMode(await storedIn(call)) }),
   act: async ({ context, caller, form }) => {
     const { mode } = await readForm(context, form, mappingPolicyBody, () => ({
       mode: textMember(form, 'mode'),
@@ -27,9 +26,8 @@ export const mappingPolicyPages = formPages({
     return { location: pathTo('catalogue'), notice: 'saved' };
   },
   view: async (call, form) => {
-    const document = await findDocument(call.context, call.caller, mappingPolicyDefinition);
-    const stored = { document, typed: { mode: (await environmentConfig(call)).mappingMode } };
-    const edited = editedForm('mapping policy', stored, form);
+    const document = await storedIn(call);
+    const edited = editedForm('mapping policy', { document, typed: { mode: mappingMode(document) } }, form);
     return {
       title: 'Mapping policy',
       text: html`${edited.text}
@@ -41,6 +39,10 @@ ${choiceField({ ...edited.form.field('mode'), choices: modeChoices })}`,
     };
   },
 });
+
+function storedIn({ context, caller }: PageCall): Promise<Document | null> {
+  return findDocument(context, caller, mappingPolicyDefinition);
+}
 
 export const modeTexts = {
   off: 'not checked',
