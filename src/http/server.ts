@@ -104,7 +104,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   decorate(app, report);
   configureSockets(app.server, identify);
-  limitConnections(app.server, { maxConnections: config.maxConnections, connections, log });
+  limitConnections(app.server, config.maxConnections, connections, log);
   metrics?.watch(app.server, config.maxConnections);
   resetSlowReaders(app.server, config.answerTimeoutMs);
   addReception(app, new ArrivalLimit(arrivals), observe, receive);

@@ -34,22 +34,17 @@ const VIA = {
 /** Size of JSON whose processing takes as long as rendering a change. */
 const CHANGE_BYTES = 512;
 
-interface EventTable {
-  table: Html;
-  /** Number of events in the table: at least one if there is any. */
-  count: number;
-}
-
 /**
  * Shows the first events that fit into `maxBytes`, with a column that links to what each is about, unless all
  * are about the user group `userGroupId`, even under its earlier ids. An event may have 200 changes, about 100 KB.
+ * Returns the number of events too: at least one if there is any.
  */
 export async function eventTable(
   { context: { cpu }, caller }: Pick<PageCall, 'context' | 'caller'>,
   { events }: EventsPage,
   maxBytes: number,
   userGroupId?: string,
-): Promise<EventTable> {
+): Promise<{ table: Html; count: number }> {
   const isOfOne = userGroupId !== undefined;
   const rows: Insertion[][] = [];
   let bytes = 0;

@@ -36,13 +36,11 @@ export function foldedDefaults(count: number, content: Insertion): Html {
   return html`<details><summary>${count} ${schemas}</summary>${content}</details>`;
 }
 
-/** The two cells after the schema. */
-type DataSourceCells = (dataSource: DataSource) => readonly [dataSource: Insertion, last: Insertion];
-
 interface Columns {
   /** Heading of the last cell. */
   last: string;
-  cells: DataSourceCells;
+  /** Returns the two cells after the schema. */
+  cells(dataSource: DataSource): readonly [dataSource: Insertion, last: Insertion];
 }
 
 export const NAME_COLUMNS: Columns = {

@@ -4,11 +4,6 @@ import { limits } from '../../domain/field.ts';
 import type { ProblemCode } from '../../problem.ts';
 import { MAX_HEADER_BYTES, MAX_HEADER_FIELDS } from '../request/parser-errors.ts';
 
-interface ProblemDescription {
-  meaning: string;
-  remedy: string;
-}
-
 export const problemDescriptions = {
   invalid_json: {
     meaning:
@@ -213,4 +208,4 @@ export const problemDescriptions = {
     meaning: 'This process of the service is shutting down and rejects new requests. Nothing was changed.',
     remedy: 'Retry on a new connection: another process may respond, or this one after its restart.',
   },
-} as const satisfies Record<ProblemCode, ProblemDescription>;
+} as const satisfies Record<ProblemCode, { meaning: string; remedy: string }>;

@@ -31,11 +31,6 @@ const MAX_PAUSE_MS = 50;
 
 type Start = () => void;
 
-interface Waiting {
-  tenant: number;
-  start: Start;
-}
-
 export interface ArrivalOptions {
   /** Returns the tenant (a workspace id) that a request is probably from: it is not authenticated yet. */
   guessTenant: (request: FastifyRequest) => number;
@@ -45,7 +40,7 @@ export interface ArrivalOptions {
 }
 
 export class ArrivalLimit {
-  readonly #waiting = new FairQueue<Waiting>();
+  readonly #waiting = new FairQueue<{ tenant: number; start: Start }>();
   /** Queues by client address: supervisors, verifiers and people who sign in do not wait for a flood from elsewhere. */
   readonly #byClient = new Map(
     [UNKNOWN_TENANT, HEALTH_CHECKS_TENANT].map((tenant) => [tenant, new FairQueue<Start, string>()]),

@@ -24,12 +24,6 @@ export interface ThreadConnections {
   kept: ThreadSum;
 }
 
-interface LimitOptions {
-  maxConnections: number;
-  connections: ThreadConnections;
-  log: Logger;
-}
-
 /** One in so many connections may be unauthenticated while others are closed that are beyond a share. */
 const UNAUTHENTICATED_SHARE = 8;
 
@@ -44,7 +38,12 @@ export function keepConnection({ socket }: IncomingMessage, tenant: number): voi
 }
 
 /** Logs connections closed for lack of file descriptors or because of `maxConnections`, each at most once a minute. */
-export function limitConnections(server: Server, { maxConnections, connections, log }: LimitOptions): void {
+export function limitConnections(
+  server: Server,
+  maxConnections: number,
+  connections: ThreadConnections,
+  log: Logger,
+): void {
   const files = new OpenFiles(connections.open.threads > 1);
   const open = new Connections(maxConnections, connections);
   // Node compares the value with the connections of this thread whenever it accepts one.
