@@ -118,10 +118,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>) {
     kind,
     schema: api.schema,
     write: api.write,
-    put: putEndpoint(api),
-    read: readEndpoint(api),
-    list: listEndpoint(api),
-    remove: removeEndpoint(api),
+    all: [listEndpoint(api), putEndpoint(api), readEndpoint(api), removeEndpoint(api)],
   };
 }
 

@@ -99,23 +99,14 @@ export const endpoints: readonly AnyEndpoint[] = [
   // /v1/embed-tokens
   createEmbedToken,
   // /v1/integrations
-  integrations.list,
-  integrations.put,
-  integrations.read,
-  integrations.remove,
+  ...integrations.all,
   // /v1/signing-keys
   listSigningKeys,
   rotateSigningKeys,
   // /v1/schemas
-  schemas.put,
-  schemas.read,
-  schemas.list,
-  schemas.remove,
+  ...schemas.all,
   // /v1/data-sources
-  dataSources.put,
-  dataSources.read,
-  dataSources.list,
-  dataSources.remove,
+  ...dataSources.all,
   // /v1/mapping-policy, /v1/property-schema
   readMappingPolicy,
   putMappingPolicy,
@@ -126,10 +117,7 @@ export const endpoints: readonly AnyEndpoint[] = [
   readConfig,
   putConfig,
   // /v1/webhook-endpoints
-  webhookEndpoints.list,
-  webhookEndpoints.put,
-  webhookEndpoints.read,
-  webhookEndpoints.remove,
+  ...webhookEndpoints.all,
   rotateWebhookEndpoint,
   testWebhook,
   readWebhookHealth,
