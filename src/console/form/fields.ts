@@ -8,7 +8,6 @@ import {
   alert,
   type ButtonKind,
   bdi,
-  buttonTo,
   type Html,
   html,
   joined,
@@ -132,10 +131,7 @@ export function choicesField({
 }
 
 /** Groups fields that share their errors. */
-export function group(
-  options: Pick<FieldOptions, 'name' | 'problem'>,
-  content: Html,
-): Html {
+export function group(options: Pick<FieldOptions, 'name' | 'problem'>, content: Html): Html {
   const { name } = options;
   const error = errorText(options);
   return html`<fieldset ${error === NO_HTML ? '' : html`class="invalid" aria-describedby="${name}-error"`}><legend>${labelOfField(name)}</legend>${error}
@@ -157,10 +153,6 @@ export function hidden(name: string, value: string): Html {
 /** `object`: see `labelOf`. */
 export function submit(text: string, kind: ButtonKind = 'primary', object?: string): Html {
   return html`<button type="submit" class="${kind}"${labelOf(text, object)}>${text}</button>`;
-}
-
-export function cancel(path: string): Html {
-  return buttonTo(path, 'Cancel');
 }
 
 /** Labels by the name of their field. */

@@ -1,10 +1,10 @@
 // Pages with a form: GET shows it, POST performs its action, or shows it again with the reason if that is
 // rejected.
 
-import { type Html, html, NO_HTML } from '../markup/html.ts';
+import { buttonTo, type Html, html, NO_HTML } from '../markup/html.ts';
 import type { Page, PageCall, View } from '../page.ts';
 import { requestPath } from '../request/browser.ts';
-import { actionForm, cancel, submit } from './fields.ts';
+import { actionForm, submit } from './fields.ts';
 import { Form } from './form.ts';
 
 export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose' | 'access'> {
@@ -70,7 +70,7 @@ ${actionForm(
   session,
   action,
   html`${fields}
-<div class="actions">${submit(button, isDangerous ? 'danger' : 'primary')} ${cancel(back)} ${more}</div>`,
+<div class="actions">${submit(button, isDangerous ? 'danger' : 'primary')} ${buttonTo(back, 'Cancel')} ${more}</div>`,
 )}`,
   };
 }

@@ -9,9 +9,9 @@ import {
 import { checkPolicies, mappingViolations } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
 import { type Change, changesTable } from '../event/changes.ts';
-import { actionForm, cancel, submit } from '../form/fields.ts';
+import { actionForm, submit } from '../form/fields.ts';
 import { versionIn } from '../form/version.ts';
-import { type Html, html, NO_HTML, none, pathTo, pointerText } from '../markup/html.ts';
+import { buttonTo, type Html, html, NO_HTML, none, pathTo, pointerText } from '../markup/html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { showRejectedEdit } from './edit.ts';
@@ -67,7 +67,7 @@ export async function reviewView(
   const group = pathTo('user-groups', stored.providedId);
   const isSame = Object.keys(changedFields(stored, fields)).length === 0;
   const content = html`${hiddenFields(fields, stored)}
-<div class="actions">${isSame ? '' : submit('Save')} ${editButton(stored, 'Edit again')} ${cancel(group)}</div>`;
+<div class="actions">${isSame ? '' : submit('Save')} ${editButton(stored, 'Edit again')} ${buttonTo(group, 'Cancel')}</div>`;
   return {
     title: `Review ${stored.providedId}`,
     main: html`<h1>Review changes</h1>
