@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { lazy } from '../http/lazy.ts';
 import { addAssets } from '../http/public-endpoint.ts';
-import { Assets, CSS, JAVASCRIPT, SVG } from '../http/response/assets.ts';
+import { Assets } from '../http/response/assets.ts';
 import { nothingAtPath } from '../http/response/problem.ts';
 import { readDependencyFile, readProgramFile } from '../system/program-file.ts';
 import { apiTokenCreation } from './api-token/create.ts';
@@ -58,11 +58,11 @@ import { secretRotation } from './webhook-endpoint/rotate.ts';
 const FOLDER = '/console/assets';
 
 const files = {
-  'console.css': [CSS, () => readProgramFile('console/console.css')],
-  'htmx.js': [JAVASCRIPT, () => readDependencyFile('htmx.org/dist/htmx.min.js')],
-  'console.js': [JAVASCRIPT, () => readProgramFile('console/console.js')],
-  'mark.svg': [SVG, () => readProgramFile('console/mark.svg')],
-} as const;
+  'console.css': () => readProgramFile('console/console.css'),
+  'htmx.js': () => readDependencyFile('htmx.org/dist/htmx.min.js'),
+  'console.js': () => readProgramFile('console/console.js'),
+  'mark.svg': () => readProgramFile('console/mark.svg'),
+};
 
 export const pages: readonly Page[] = [
   // /console

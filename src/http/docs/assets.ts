@@ -2,15 +2,15 @@
 
 import { Problem } from '../../problem.ts';
 import { hasProgramFile, readDependencyFile, readProgramFile } from '../../system/program-file.ts';
-import { type AssetFiles, Assets, CSS, JAVASCRIPT } from '../response/assets.ts';
+import { Assets } from '../response/assets.ts';
 
 /** Files in loading order. */
 const files = {
-  'swagger-ui.css': [CSS, () => readSwaggerUi('swagger-ui.css')],
-  'page.css': [CSS, () => readProgramFile('http/docs/page.css')],
-  'swagger-ui-bundle.js': [JAVASCRIPT, () => readSwaggerUi('swagger-ui-bundle.js')],
-  'setup.js': [JAVASCRIPT, () => readProgramFile('http/docs/setup.js')],
-} as const satisfies AssetFiles;
+  'swagger-ui.css': () => readSwaggerUi('swagger-ui.css'),
+  'page.css': () => readProgramFile('http/docs/page.css'),
+  'swagger-ui-bundle.js': () => readSwaggerUi('swagger-ui-bundle.js'),
+  'setup.js': () => readProgramFile('http/docs/setup.js'),
+};
 
 export type DocsAssets = Assets<keyof typeof files>;
 

@@ -5,9 +5,12 @@ import type { FastifyReply } from 'fastify';
 import { type Compressed, compressed, negotiate } from './compressed.ts';
 import { nothingAtPath } from './problem.ts';
 
-export const JAVASCRIPT = 'text/javascript; charset=utf-8';
-export const SVG = 'image/svg+xml; charset=utf-8';
-export const CSS = 'text/css; charset=utf-8';
+/** Media types by the extension of the name. */
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css',
+  js: 'text/javascript',
+  svg: 'image/svg+xml',
+};
 
 const HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
@@ -18,19 +21,19 @@ interface Asset extends Compressed {
   contentType: string;
 }
 
-export type AssetFiles<Name extends string = string> = Readonly<
-  Record<Name, readonly [contentType: string, read: () => Buffer]>
->;
-
 export class Assets<Name extends string> {
   readonly #byPath: ReadonlyMap<string, Asset>;
   readonly #folder: string;
   readonly #directory: string;
 
   /** Reads the files, for paths below `folder`, and compresses them outside the event loop. */
-  static async load<Name extends string>(folder: string, files: AssetFiles<Name>): Promise<Assets<Name>> {
+  static async load<Name extends string>(
+    folder: string,
+    files: Readonly<Record<Name, () => Buffer>>,
+  ): Promise<Assets<Name>> {
     const assets = await Promise.all(
-      Object.entries<AssetFiles<Name>[Name]>(files).map(async ([name, [contentType, read]]) => {
+      Object.entries<() => Buffer>(files).map(async ([name, read]) => {
+        const contentType = `${TYPES[name.split('.').at(-1)!]}; charset=utf-8`;
         return [name, { contentType, ...(await compressed(read())) }] as const;
       }),
     );
