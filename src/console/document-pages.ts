@@ -78,7 +78,7 @@ interface DocumentPagesKind<Body> {
   more?(document: Document, call: PageCall): Promise<Html>;
   /** Links and forms beside "Edit" and "Delete". */
   actions?(document: Document, call: PageCall): Html;
-  /** Texts by the value of `done` in the URL. */
+  /** Texts of the notices after an action, by their keys. */
   notices?: Readonly<Record<string, string>>;
   /** Counts the user groups that use it, which makes the deletion ask once more. */
   countUse?(document: Document, call: PageCall): Promise<Use>;

@@ -98,15 +98,11 @@ function documentApi<Body>(kind: DocumentKindApi<Body>) {
   const schema = documentSchema(kind);
   return {
     kind,
-    /** Member of a response with one document. */
     member,
-    /** Member of a response with a page of documents. */
     members,
     collection,
     path: `${collection}/:${idParameter}`,
-    /** Schema of a document in responses. */
     schema,
-    /** Schema of a response with one document. */
     Stored: successSchema(`Stored${name}`, { [member]: schema }),
     write: documentWriter(kind),
   };
