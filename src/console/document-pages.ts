@@ -116,8 +116,7 @@ const CONFIRMED = 'confirmed';
 
 /** Asks to confirm a doubt. Keeps the answer while the form asks another question, so that it is not asked for twice. */
 function confirmationField(form: Form): Html {
-  if (form.problem instanceof Doubt)
-    return checkField({ name: CONFIRMED, label: 'Save it anyway', isChecked: false });
+  if (form.problem instanceof Doubt) return checkField({ name: CONFIRMED, label: 'Save it anyway' });
   return form.has(CONFIRMED) ? hidden(CONFIRMED, 'on') : NO_HTML;
 }
 
@@ -376,11 +375,7 @@ function isInUse(form: Form): form is Form & { problem: Problem } {
 
 /** Lets the person continue after a refusal, which says how many user groups use it. */
 function forceField(form: Form): Html {
-  return checkField({
-    name: FORCE,
-    label: 'Continue although user groups use it',
-    isChecked: form.has(FORCE),
-  });
+  return checkField({ ...form.field(FORCE), label: 'Continue although user groups use it' });
 }
 
 function nullIfNotFound(error: unknown): null {

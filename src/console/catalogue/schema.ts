@@ -39,9 +39,8 @@ ${textField({
   hint: 'For user groups whose mapping has no entry for this schema. Empty: they have none.',
 })}
 ${checkField({
-  name: 'default_is_number',
+  ...form.field('default_is_number'),
   label: 'This is the number of the data source, not your own id',
-  isChecked: form.has('default_is_number'),
 })}`,
   doubt: async (call, id, { default_data_source: reference = null }) => {
     const { catalogue } = await environmentConfig(call);

@@ -16,6 +16,7 @@ import {
   pointerText,
 } from '../markup/html.ts';
 import { maskedToken, type Session } from '../session/session.ts';
+import type { Form } from './form.ts';
 
 interface FieldOptions {
   name: string;
@@ -107,27 +108,21 @@ export function choiceField(
   );
 }
 
-export function checkField(options: FieldOptions & { isChecked: boolean }): Html {
-  const { name, label = labelOfField(name), isChecked } = options;
+/** Check box, which is checked unless its value is empty. */
+export function checkField(options: FieldOptions): Html {
+  const { name, label = labelOfField(name), value = '' } = options;
   const error = errorText(options);
-  return html`<div class="field check">${error}<label><input type="checkbox" name="${name}" value="on" ${isChecked ? 'checked' : ''} ${describedBy([error, `${name}-error`])}> ${label}</label></div>`;
+  return html`<div class="field check">${error}<label><input type="checkbox" name="${name}" value="on" ${value === '' ? '' : 'checked'} ${describedBy([error, `${name}-error`])}> ${label}</label></div>`;
 }
 
 /** Lets a person check several choices. Each is a field of its own, `name.value`. */
-export function choicesField({
-  choices,
-  isChecked,
-  ...options
-}: Pick<FieldOptions, 'name' | 'problem'> & {
-  choices: readonly (readonly [value: string, text: string])[];
-  isChecked(field: string): boolean;
-}): Html {
-  const { name } = options;
-  const boxes = choices.map(([value, text]) => {
-    const field = `${name}.${value}`;
-    return checkField({ name: field, label: text, isChecked: isChecked(field) });
-  });
-  return group(options, html`<div class="checks">${boxes}</div>`);
+export function choicesField(
+  form: Form,
+  name: string,
+  choices: readonly (readonly [value: string, text: string])[],
+): Html {
+  const boxes = choices.map(([value, label]) => checkField({ ...form.field(`${name}.${value}`), label }));
+  return group({ name, problem: form.problem }, html`<div class="checks">${boxes}</div>`);
 }
 
 /** Groups fields that share their errors. */

@@ -92,7 +92,7 @@ export function editedForm(
   if (!isConflict(problem)) return { form, text: problemSummary(problem), hidden: kept };
   if (document === null && versionIn(form) !== '') {
     const label = `Create a new ${noun} with this id`;
-    const recreate = checkField({ name: RECREATE, label, isChecked: false });
+    const recreate = checkField({ name: RECREATE, label });
     return { form, text: deletedAlert(noun), hidden: html`${kept}${recreate}` };
   }
   const merge = threeWayMerge(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));

@@ -175,11 +175,9 @@ ${areaField({
   hint: 'A JSON object of values from the user group: {"property": "region"}, {"mapping": "40"}, {"field": "provided_id"} or {"constant": 1}.',
 })}
 ${checkField({
-  name: 'unrestricted',
+  ...form.field('unrestricted'),
   label:
     'Unrestricted: no value of a token depends on the user group, so every user group sees the same data',
-  isChecked: form.has('unrestricted'),
-  problem,
 })}`;
 }
 

@@ -45,8 +45,8 @@ export const webhookEndpointPages = new DocumentPages({
     hint: 'Where events are sent by POST. It must not contain a secret.',
     isRequired: true,
   })}
-${choicesField({ name: EVENT_TYPES, choices, isChecked: (field) => form.has(field), problem: form.problem })}
-${checkField({ name: 'enabled', isChecked: form.has('enabled'), problem: form.problem })}`,
+${choicesField(form, EVENT_TYPES, choices)}
+${checkField(form.field('enabled'))}`,
   rows: async (document, call) => {
     const { url, event_types } = parseWebhookEndpoint(document);
     const health = await findHealth(call.context, call.caller, document.id);
