@@ -51,6 +51,8 @@ export async function respondFromIssuer(
   return text;
 }
 
+const text = { type: 'string' } as const;
+
 export const keySet: PublicEndpoint = {
   operationId: 'readKeySet',
   path: '/issuers/:issuer_id/.well-known/jwks.json',
@@ -75,12 +77,7 @@ export const keySet: PublicEndpoint = {
             type: 'array',
             items: namedSchema(
               'JsonWebKey',
-              Object.fromEntries(
-                ['kid', 'alg', 'use', 'kty', 'crv', 'x', 'y', 'n', 'e'].map((name) => [
-                  name,
-                  { type: 'string' },
-                ]),
-              ),
+              { kid: text, alg: text, use: text, kty: text, crv: text, x: text, y: text, n: text, e: text },
               ['crv', 'x', 'y', 'n', 'e'],
             ),
           },

@@ -46,15 +46,8 @@ function activeBody({ userGroup, effective, token, issuer }: Introspection): str
   }).text;
 }
 
-const exampleGroup = {
-  id: example.resolved.team_id,
-  provided_id: example.resolved.provided_id,
-  name: example.resolved.name,
-  environment: 'Customer',
-  version: 3,
-  mapping: example.resolved.mapping,
-  properties: example.resolved.properties,
-};
+const { team_id: id, provided_id, name, mapping, properties } = example.resolved;
+const exampleGroup = { id, provided_id, name, environment: 'Customer', version: 3, mapping, properties };
 
 export const introspect = endpoint({
   operationId: 'introspectToken',
