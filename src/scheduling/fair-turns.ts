@@ -2,8 +2,8 @@
 // number. Small items do not wait for the second large one of another tenant, and a large one waits for as much work of
 // each other tenant as its own earlier items took.
 
-/** Number of tenants at which those without a claim to a later start are forgotten. */
-const MANY = 4_096;
+/** Number of tenants whose claims are kept; beyond it, the one that has come first is forgotten. */
+const MAX_TENANTS = 10_000;
 
 export class FairTurns {
   /** End of the last item of each tenant. */
@@ -11,21 +11,22 @@ export class FairTurns {
   /** Virtual time: the start of the last item that was served. */
   #now = 0;
 
-  /** Adds an item of the tenant, a workspace id. Returns its start: items are served in the order of their starts. */
+  /** Start of the next item of the tenant, a workspace id. */
+  startOf(tenant: number): number {
+    return Math.max(this.#now, this.#ends.get(tenant) ?? 0);
+  }
+
+  /** Adds an item. Returns its start: items are served in the order of their starts. */
   add(tenant: number, cost: number): number {
-    const start = Math.max(this.#now, this.#ends.get(tenant) ?? 0);
+    const start = this.startOf(tenant);
     this.#ends.set(tenant, start + cost);
-    if (this.#ends.size > MANY) this.#forgetEnded();
+    if (this.#ends.size > MAX_TENANTS) this.#ends.delete(this.#ends.keys().next().value!);
     return start;
   }
 
   /** Records that an item with this start is served. */
   serve(start: number): void {
     this.#now = Math.max(this.#now, start);
-  }
-
-  #forgetEnded(): void {
-    for (const [tenant, end] of this.#ends) if (end <= this.#now) this.#ends.delete(tenant);
   }
 
   /** Forgets the tenants, when none has an item. */

@@ -1,12 +1,10 @@
-// Queue that serves the tenant that has used the least time (start-time fair queueing: Goyal, Vin and Cheng,
-// 1996): each tenant waits for its own work, and for one piece of work of every other tenant.
+// Queue that serves the tenant that has used the least time: each tenant waits for its own work, and for one piece of work
+// of every other tenant. What an item costs is known only after it was served.
 
-import { setNewest } from '../../../domain/bounded-map.ts';
 import { FairShare } from '../../../scheduling/fair-share.ts';
+import { FairTurns } from '../../../scheduling/fair-turns.ts';
 
 const MAX_QUEUED = 1_000;
-/** Number of tenants whose used time is kept; beyond it, the tenant that was charged least recently is forgotten. */
-const MAX_TENANTS = 10_000;
 
 export interface Queued {
   tenant: number;
@@ -20,13 +18,7 @@ export class TenantQueue<Item extends Queued> {
   /** Items of each tenant, in order of arrival. */
   readonly #queues = new Map<number, Item[]>();
   readonly #share = new FairShare(MAX_QUEUED);
-  /** Time that each tenant has used, least recently charged first; an absent tenant has used `#now`. */
-  readonly #usedMs = new Map<number, number>();
-  /**
-   * Used time of the tenant that was served last. A tenant that was idle starts from here, so that it is not
-   * served for longer afterwards.
-   */
-  #now = 0;
+  readonly #turns = new FairTurns();
 
   /** Returns false if the tenant already has too many items in the queue. */
   add(item: Item): boolean {
@@ -49,7 +41,7 @@ export class TenantQueue<Item extends Queued> {
     if (first === undefined) return undefined;
     const next = others.reduce((best, queue) => (this.#isBefore(queue[0]!, best[0]!) ? queue : best), first);
     const item = this.#shift(next);
-    this.#now = Math.max(this.#now, this.#usedBy(item.tenant));
+    this.#turns.serve(this.#turns.startOf(item.tenant));
     return item;
   }
 
@@ -63,16 +55,12 @@ export class TenantQueue<Item extends Queued> {
   }
 
   charge(tenant: number, ms: number): void {
-    setNewest(this.#usedMs, tenant, this.#usedBy(tenant) + ms, MAX_TENANTS);
+    this.#turns.add(tenant, ms);
   }
 
   #isBefore(item: Item, other: Item): boolean {
     if (item.isLowPriority !== other.isLowPriority) return other.isLowPriority;
-    return this.#usedBy(item.tenant) < this.#usedBy(other.tenant);
-  }
-
-  #usedBy(tenant: number): number {
-    return Math.max(this.#now, this.#usedMs.get(tenant) ?? 0);
+    return this.#turns.startOf(item.tenant) < this.#turns.startOf(other.tenant);
   }
 
   #shift(queue: Item[]): Item {
