@@ -3,9 +3,10 @@
 //
 // An event travels as an array of its fields: as an object it takes as long to parse as the rest of its command.
 
-import type { Actor, NewEvent, TargetType } from '../../../domain/event/event.ts';
+import type { NewEvent } from '../../../domain/event/event.ts';
 import { monotonicMs } from '../../../scheduling/monotonic-ms.ts';
 import type { Command } from '../../port.ts';
+import { type Cell, Entity } from '../../row-shape.ts';
 
 /** Commands that a client has sent together. */
 export interface CommandBatch {
@@ -14,22 +15,23 @@ export interface CommandBatch {
   sentAt: number;
 }
 
-type PackedEvent = readonly [
-  NewEvent['bucket'],
-  NewEvent['workspaceId'],
-  NewEvent['environment'],
-  TargetType,
-  targetId: string,
-  NewEvent['eventId'],
-  NewEvent['type'],
-  NewEvent['occurredAt'],
-  NewEvent['requestId'],
-  Actor['type'],
-  Actor['id'],
-  Actor['name'],
-  Actor['via'],
-  ...NewEvent['endpoints'],
-];
+/** An event without its webhook endpoints. */
+const EVENT = new Entity<Omit<NewEvent, 'endpoints'>>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  target: { type: column.text('target_type'), id: column.text('target_id') },
+  eventId: column.text('event_id'),
+  type: column.text('type'),
+  occurredAt: column.bigint('occurred_at'),
+  requestId: column.text('request_id'),
+  actor: {
+    type: column.text('actor_type'),
+    id: column.bigint('actor_id'),
+    name: column.text('actor_name'),
+    via: column.text('actor_via'),
+  },
+}));
 
 export function encodeBatch(commands: readonly Command[]): string {
   return JSON.stringify({
@@ -43,44 +45,21 @@ export function encodeBatch(commands: readonly Command[]): string {
 }
 
 export function decodeBatch(message: string): CommandBatch {
-  const batch = JSON.parse(message) as { sentAt: number; commands: { event?: PackedEvent | NewEvent }[] };
+  const batch = JSON.parse(message) as { sentAt: number; commands: { event?: Cell[] | NewEvent }[] };
   for (const command of batch.commands) {
-    if (command.event !== undefined) command.event = unpacked(command.event as PackedEvent);
+    if (command.event !== undefined) command.event = unpacked(command.event as Cell[]);
   }
   return batch as unknown as CommandBatch;
 }
 
-function packed(event: NewEvent): PackedEvent {
-  const { target, actor } = event;
-  return [
-    event.bucket,
-    event.workspaceId,
-    event.environment,
-    target.type,
-    target.id,
-    event.eventId,
-    event.type,
-    event.occurredAt,
-    event.requestId,
-    actor.type,
-    actor.id,
-    actor.name,
-    actor.via,
-    ...event.endpoints,
-  ];
+/** The values of the event, followed by its webhook endpoints. */
+function packed(event: NewEvent): Cell[] {
+  const cells = EVENT.cells(event);
+  cells.push(...event.endpoints);
+  return cells;
 }
 
-function unpacked(fields: PackedEvent): NewEvent {
-  return {
-    bucket: fields[0],
-    workspaceId: fields[1],
-    environment: fields[2],
-    target: { type: fields[3], id: fields[4] },
-    eventId: fields[5],
-    type: fields[6],
-    occurredAt: fields[7],
-    requestId: fields[8],
-    actor: { type: fields[9], id: fields[10], name: fields[11], via: fields[12] },
-    endpoints: fields.slice(13) as string[],
-  };
+function unpacked(cells: readonly Cell[]): NewEvent {
+  const endpoints = cells.slice(EVENT.columns.length) as string[];
+  return Object.assign(EVENT.read(cells), { endpoints });
 }
