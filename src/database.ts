@@ -6,7 +6,7 @@ import { Secret } from './domain/secret.ts';
 import type { Tenant } from './domain/tenant.ts';
 import { type BatchingOptions, BatchingStore } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
-import { BLOCKED, type MigrationObserver, type Migrations, UNOBSERVED, WAITING } from './store/migration.ts';
+import { BLOCKED, type MigrationObserver, type Migrations, WAITING } from './store/migration.ts';
 import {
   type FileStorage,
   type MigratedStore,
@@ -220,7 +220,6 @@ function servingPostgresOptions(
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
   const appliedMigrations: string[] = [];
   const { store, migrations } = await openStoreForCommand(config, {
-    ...UNOBSERVED,
     waiting: ({ name }) => console.error(`${name}: ${WAITING}`),
     blocked: ({ name }) => console.error(`${name}: ${BLOCKED}`),
     applied: ({ name }) => void appliedMigrations.push(name),

@@ -15,20 +15,13 @@ export interface Migration {
 }
 
 export interface MigrationObserver {
-  started(migration: Migration): void;
+  started?(migration: Migration): void;
   /** Another process is applying the migration. */
-  waiting(migration: Migration): void;
+  waiting?(migration: Migration): void;
   /** Another session holds a lock that the migration needs. Called once for each migration. */
-  blocked(migration: Migration): void;
-  applied(migration: Migration, tookMs: number): void;
+  blocked?(migration: Migration): void;
+  applied?(migration: Migration, tookMs: number): void;
 }
-
-export const UNOBSERVED: MigrationObserver = {
-  started: () => {},
-  waiting: () => {},
-  blocked: () => {},
-  applied: () => {},
-};
 
 export const WAITING = 'waiting to record a migration, which another process may be applying';
 

@@ -1,7 +1,7 @@
 // The SQLite adapter: reads on the calling thread, writes on a worker thread.
 
 import { type EventQuotaOptions, NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
-import { type MigrationObserver, UNOBSERVED } from '../migration.ts';
+import type { MigrationObserver } from '../migration.ts';
 import type { MigratedStore, Store } from '../port.ts';
 import { runCommands } from './command-executors.ts';
 import { Connection } from './file/connection.ts';
@@ -30,11 +30,7 @@ interface ServingStore extends MigratedStore {
  */
 export function openServingStore(
   path: string,
-  {
-    eventQuota = NO_EVENT_QUOTA,
-    migrationObserver = UNOBSERVED,
-    onFailedSync = () => {},
-  }: ServingOptions = {},
+  { eventQuota = NO_EVENT_QUOTA, migrationObserver = {}, onFailedSync = () => {} }: ServingOptions = {},
 ): ServingStore {
   const file = makeFile(path);
   const { connection, schema } = open(file, (opened) => {
@@ -67,7 +63,7 @@ function storeOf(connection: Connection, writer: Writer | RemoteWriter): Store {
 }
 
 /** Opens the file for a command, which may run while a process is serving it. */
-export function openCommandStore(path: string, migrationObserver = UNOBSERVED): MigratedStore {
+export function openCommandStore(path: string, migrationObserver: MigrationObserver): MigratedStore {
   const { connection, schema } = open(makeFile(path), (opened) => migrate(opened, migrationObserver));
   return {
     schema,

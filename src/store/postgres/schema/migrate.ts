@@ -1,7 +1,7 @@
 // Migrations on PostgreSQL. If several processes start at the same time, one runs each migration; the others
 // wait for the row lock of its number.
 
-import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
+import { type Migration, type MigrationObserver, Migrations } from '../../migration.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
 import { distributeTables } from './citus.ts';
 import { updatePositionBase } from './position-base.ts';
@@ -46,7 +46,7 @@ export class ServerUnfit extends Error {
  * Migrates the database to the newest schema of this version; returns the number of its schema. Throws `ServerUnfit`,
  * `SchemaTooNew` and `StoreUnavailable`.
  */
-export async function migrate(session: SchemaSession, observer = UNOBSERVED): Promise<number> {
+export async function migrate(session: SchemaSession, observer: MigrationObserver = {}): Promise<number> {
   await checkServer(session);
   const number = await applyPending(session, observer);
   await distributeTables(session);
@@ -147,7 +147,7 @@ async function apply(
   let isRepeated = false;
   while (!(await isApplied(session, migration, observer, isRepeated))) {
     await session.change('rollback');
-    if (!isRepeated) observer.blocked(migration);
+    if (!isRepeated) observer.blocked?.(migration);
     isRepeated = true;
     // A statement instead of a timer, because the signal to stop ends statements.
     await session.change(`${BEGIN_WITHOUT_LIMITS}; select pg_sleep(${LOCK_PAUSE_SECONDS}); commit`);
@@ -163,7 +163,7 @@ async function isApplied(
 ): Promise<boolean> {
   const { number, name, sql } = migration;
   await change(BEGIN_WITHOUT_LIMITS);
-  const report = setTimeout(() => isRepeated || observer.waiting(migration), REPORT_WAIT_MS);
+  const report = setTimeout(() => isRepeated || observer.waiting?.(migration), REPORT_WAIT_MS);
   const inserted = await change(
     `insert into schema_migrations (number, name, applied_at) values ($1, $2, $3)
       on conflict (number) do nothing returning number`,
@@ -172,7 +172,7 @@ async function isApplied(
   const isPending = inserted.length === 1;
   const startedAt = performance.now();
   if (isPending) {
-    if (!isRepeated) observer.started(migration);
+    if (!isRepeated) observer.started?.(migration);
     try {
       await change(`set local lock_timeout = ${LOCK_WAIT_MS}; ${sql}`);
     } catch (error) {
@@ -181,7 +181,7 @@ async function isApplied(
     }
   }
   await change('commit');
-  if (isPending) observer.applied(migration, performance.now() - startedAt);
+  if (isPending) observer.applied?.(migration, performance.now() - startedAt);
   return true;
 }
 

@@ -40,9 +40,9 @@ function apply(connection: Connection, migration: Migration, observer: Migration
       [migration.number, migration.name, Date.now()],
     );
     if (changes === 0) return false;
-    observer.started(migration);
+    observer.started?.(migration);
     connection.execute(migration.sql);
     return true;
   });
-  if (isApplied) observer.applied(migration, performance.now() - startedAt);
+  if (isApplied) observer.applied?.(migration, performance.now() - startedAt);
 }
