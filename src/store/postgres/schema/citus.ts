@@ -6,39 +6,34 @@ import { statement } from '../../statement.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
 import type { SchemaSession } from './session.ts';
 
-const DISTRIBUTE: Record<string, string> = {
-  workspaces: "select create_reference_table('workspaces')",
-  api_tokens: "select create_reference_table('api_tokens')",
-  token_keys: "select create_reference_table('token_keys')",
-  id_blocks: "select create_reference_table('id_blocks')",
-  id_leases: "select create_reference_table('id_leases')",
-  environments: "select create_reference_table('environments')",
-  documents: "select create_reference_table('documents')",
-  event_positions: "select create_reference_table('event_positions')",
-  environment_figures: "select create_reference_table('environment_figures')",
-  failing_webhook_endpoints: "select create_reference_table('failing_webhook_endpoints')",
-  user_groups: "select create_distributed_table('user_groups', 'bucket')",
-  events: "select create_distributed_table('events', 'bucket', colocate_with => 'user_groups')",
-  deliveries: "select create_distributed_table('deliveries', 'bucket', colocate_with => 'user_groups')",
-  usage_counts: "select create_distributed_table('usage_counts', 'bucket', colocate_with => 'user_groups')",
-  user_group_renames:
-    "select create_distributed_table('user_group_renames', 'bucket', colocate_with => 'user_groups')",
-  imported_tokens:
-    "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",
+/** How tables are distributed; all others are reference tables. */
+const DISTRIBUTION: Record<string, string> = {
+  user_groups: "'bucket'",
+  events: "'bucket', colocate_with => 'user_groups'",
+  deliveries: "'bucket', colocate_with => 'user_groups'",
+  usage_counts: "'bucket', colocate_with => 'user_groups'",
+  user_group_renames: "'bucket', colocate_with => 'user_groups'",
+  imported_tokens: "'token_digest', colocate_with => 'none'",
 };
 
-/** Distributes tables that are not distributed yet; does nothing without Citus. */
-export async function distributeTables(session: SchemaSession): Promise<void> {
+/** Distributes those of the tables that are not distributed yet; does nothing without Citus. */
+export async function distributeTables(session: SchemaSession, tables: readonly string[]): Promise<void> {
   if (!(await hasCitus(session))) return;
   const { change } = session;
-  for (const [table, sql] of Object.entries(DISTRIBUTE)) {
+  for (const table of tables) {
     if (await isDistributed(session, table)) continue;
     await change(BEGIN_WITHOUT_LIMITS);
     // If several processes start at the same time, one distributes; the others wait here and find it done.
     await change('lock table schema_migrations in exclusive mode');
-    if (!(await isDistributed(session, table))) await change(sql);
+    if (!(await isDistributed(session, table))) await change(distribute(table));
     await change('commit');
   }
+}
+
+function distribute(table: string): string {
+  const distribution = DISTRIBUTION[table];
+  if (distribution === undefined) return `select create_reference_table('${table}')`;
+  return `select create_distributed_table('${table}', ${distribution})`;
 }
 
 /**

@@ -49,7 +49,7 @@ export class ServerUnfit extends Error {
 export async function migrate(session: SchemaSession, observer: MigrationObserver = {}): Promise<number> {
   await checkServer(session);
   const number = await applyPending(session, observer);
-  await distributeTables(session);
+  await distributeTables(session, createdTables());
   await updatePositionBase(session);
   return number;
 }
