@@ -36,33 +36,18 @@ export async function withServingSession<Result>(
   work: Work<Result>,
 ): Promise<Result> {
   const { query_timeout, ...config } = clientConfig(options, false);
-  let opened = null as Connection | null;
-  const onAbort = (): void => opened?.abandon();
-  options.signal?.addEventListener('abort', onAbort);
-  const open = async (): Promise<Connection> => {
-    if (opened !== null) options.signal?.throwIfAborted();
-    opened?.abandon();
-    opened = new Connection(config);
-    await opened.connect();
-    await opened.requirePrimary(query_timeout);
-    return opened;
-  };
-  try {
-    await findNewestPrimary(config, query_timeout, options.signal);
-    const connection = await config.hosts.tryEach(open).catch((error) => {
-      throw connectError(error);
-    });
-    return await work({
-      ask: (sql, values) => send(connection, { text: sql, values, query_timeout }),
-      change: (sql, values) => send(connection, { text: sql, values }),
-      host: config.hosts.current,
-    });
-  } finally {
-    options.signal?.removeEventListener('abort', onAbort);
-    // The server may never acknowledge the termination; do not wait for it.
-    opened?.end().catch(() => {});
-    opened?.unref();
-  }
+  const { signal } = options;
+  await findNewestPrimary(config, query_timeout, signal);
+  const open = () => openPrimary(config, query_timeout, signal);
+  using opened = await config.hosts.tryEach(open).catch((error) => {
+    throw connectError(error);
+  });
+  const { connection } = opened;
+  return await work({
+    ask: (sql, values) => send(connection, { text: sql, values, query_timeout }),
+    change: (sql, values) => send(connection, { text: sql, values }),
+    host: config.hosts.current,
+  });
 }
 
 /**
@@ -76,22 +61,38 @@ async function findNewestPrimary(
 ): Promise<void> {
   const { separate } = config.hosts;
   const visits = separate.map(async (hosts) => {
-    const visited = new Connection({ ...config, hosts });
-    const onAbort = (): void => visited.abandon();
-    signal?.addEventListener('abort', onAbort);
-    try {
-      await visited.connect();
-      await visited.requirePrimary(timeoutMs);
-    } finally {
-      signal?.removeEventListener('abort', onAbort);
-      visited.end().catch(() => {});
-      visited.unref();
-    }
+    using _visited = await openPrimary({ ...config, hosts }, timeoutMs, signal);
   });
   const results = await Promise.allSettled(visits);
   signal?.throwIfAborted();
   for (const [index, { status }] of results.entries())
     if (status === 'rejected') config.hosts.skip(separate[index]!.url);
+}
+
+/** Opens a connection, which is abandoned when the signal aborts. */
+async function openPrimary(
+  config: ConnectionConfig,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<{ connection: Connection } & Disposable> {
+  signal?.throwIfAborted();
+  const connection = new Connection(config);
+  const onAbort = (): void => connection.abandon();
+  signal?.addEventListener('abort', onAbort);
+  const close = (): void => {
+    signal?.removeEventListener('abort', onAbort);
+    // The server may never acknowledge the termination; do not wait for it.
+    connection.end().catch(() => {});
+    connection.unref();
+  };
+  try {
+    await connection.connect();
+    await connection.requirePrimary(timeoutMs);
+    return { connection, [Symbol.dispose]: close };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 interface Query {
