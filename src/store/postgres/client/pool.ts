@@ -142,18 +142,17 @@ export class ConnectionPool {
   }
 
   #releaseAfter(error: unknown, client: Client): void {
-    if (error instanceof TransientError && error.outcome === 'conflict')
-      this.#lastConflictAt = performance.now();
-    if (error instanceof TransientError && error.isReadOnly) this.#hosts.skip(client.url);
-    if (error instanceof TransientError && error.connection === 'good') {
+    if (!(error instanceof TransientError)) {
+      discard(client);
+      return;
+    }
+    if (error.outcome === 'conflict') this.#lastConflictAt = performance.now();
+    if (error.isReadOnly) this.#hosts.skip(client.url);
+    if (error.connection === 'good') {
       client.release();
       return;
     }
-    if (
-      error instanceof TransientError &&
-      client.generation === this.#generation &&
-      invalidatesPool(error, client)
-    ) {
+    if (client.generation === this.#generation && invalidatesPool(error, client)) {
       this.#generation++;
       this.#isCircuitOpen ||= error.isUnresponsive;
     }
