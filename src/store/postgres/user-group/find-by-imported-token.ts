@@ -4,14 +4,14 @@
 import type { Bucket } from '../../../domain/bucket.ts';
 import type { TokenAddress } from '../../../domain/token.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
-import { TENANT, toUserGroup, USER_GROUP } from '../../entities.ts';
+import { TENANT, USER_GROUP } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
-import { numberedRows, toArrays } from '../sent-rows.ts';
+import { numberedRows } from '../sent-rows.ts';
 import { findImportedTokens } from './imported-token.ts';
-import { findByToken, inOrder, RESOLVES_FOR_TENANT, resolveTokens } from './user-group.ts';
+import { findByToken, findGroups, RESOLVES_FOR_TENANT, resolveTokens } from './user-group.ts';
 
 type Lookup = Query<'findUserGroupByImportedToken'>;
 type Resolution = Query<'resolveImportedToken'>;
@@ -51,7 +51,7 @@ export async function findByImportedToken(
   queries: readonly Lookup[],
 ): Promise<(UserGroup | null)[]> {
   if (session.isDistributed) return findInBuckets(session, queries, findByToken);
-  return inOrder(queries, await session.query(FIND, toArrays(SENT, queries)), toUserGroup);
+  return findGroups(session, FIND, SENT, queries);
 }
 
 export async function resolveImportedTokens(
@@ -59,7 +59,7 @@ export async function resolveImportedTokens(
   queries: readonly Resolution[],
 ): Promise<(UserGroup | null)[]> {
   if (session.isDistributed) return findInBuckets(session, queries, resolveTokens);
-  return inOrder(queries, await session.query(RESOLVE, toArrays(RESOLVED, queries)), toUserGroup);
+  return findGroups(session, RESOLVE, RESOLVED, queries);
 }
 
 /**

@@ -2,7 +2,7 @@
 // of them (64 keys: 2.7 ms, a join takes 0.7).
 
 import type { Tenant } from '../../../domain/tenant.ts';
-import type { TokenAddress } from '../../../domain/token.ts';
+import type { TokenAddress, TokenDigest } from '../../../domain/token.ts';
 import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import {
   TENANT,
@@ -13,7 +13,7 @@ import {
   USER_GROUP_KEY,
 } from '../../entities.ts';
 import type { Query } from '../../port.ts';
-import { bigint, RowShape, text } from '../../row-shape.ts';
+import { bigint, type Field, RowShape, text } from '../../row-shape.ts';
 import { type Statement, statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
 import { conflict } from '../client/errors.ts';
@@ -21,9 +21,14 @@ import type { Session } from '../client/session.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
 const { bucket, tokenDigest } = USER_GROUP.fields;
+const KEY = new RowShape<{ key: UserGroupKey }>({ key: USER_GROUP_KEY });
 /** A token that a group may have, or may have had. */
-const CURRENT_TOKEN = new RowShape<TokenAddress>({ bucket, digest: tokenDigest });
-const PREVIOUS_TOKEN = new RowShape<TokenAddress>({ bucket, digest: text('previous_token_digest') });
+const CURRENT_TOKEN = tokenShape(tokenDigest);
+const PREVIOUS_TOKEN = tokenShape(text('previous_token_digest'));
+
+function tokenShape(digest: Field<TokenDigest>): RowShape<{ address: TokenAddress }> {
+  return new RowShape({ address: new RowShape<TokenAddress>({ bucket, digest }) });
+}
 
 export const FIND_BY_KEY = statement('find_user_groups')`
   select ${USER_GROUP_BESIDE_KEY.names}, sent.ordinal
@@ -46,11 +51,11 @@ export const RESOLVES_FOR_TENANT = `suspended_at is null
       and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
 
 const RESOLVED = new RowShape<Pick<Query<'resolveToken'>, 'address' | 'tenant'>>({
-  address: CURRENT_TOKEN,
+  ...CURRENT_TOKEN.fields,
   tenant: TENANT,
 });
 const RESOLVED_PREVIOUS = new RowShape<Omit<Query<'resolveToken'>, 'kind'>>({
-  address: PREVIOUS_TOKEN,
+  ...PREVIOUS_TOKEN.fields,
   tenant: TENANT,
   now: bigint('now'),
 });
@@ -77,7 +82,7 @@ export async function findByKey(
   session: Session,
   queries: readonly { key: UserGroupKey }[],
 ): Promise<(UserGroup | null)[]> {
-  const rows = await session.query(FIND_BY_KEY, columnsOfKeys(queries));
+  const rows = await session.query(FIND_BY_KEY, toArrays(KEY, queries));
   return inOrder(queries, rows, (row, { key }) => toUserGroupWithKey(key, row));
 }
 
@@ -87,7 +92,7 @@ export async function lockUserGroups(
   commands: readonly { key: UserGroupKey }[],
 ): Promise<void> {
   const distinct = firstOfEach(commands, ({ key }) => keyToString(key));
-  await session.query(LOCK, columnsOfKeys(distinct.sort(byKey)));
+  await session.query(LOCK, toArrays(KEY, distinct.sort(byKey)));
 }
 
 /**
@@ -123,45 +128,51 @@ export async function explainUnapplied<Command extends { key: UserGroupKey }, Re
   return unapplied.filter(({ key }) => !results.has(keyToString(key)));
 }
 
-export async function findByToken(
+export function findByToken(
   session: Session,
   queries: readonly { address: TokenAddress }[],
 ): Promise<(UserGroup | null)[]> {
-  const found = await findByDigest(session, FIND_BY_TOKEN, queries);
-  const rest = queries.filter((_, index) => found[index] === null);
-  if (rest.length === 0) return found;
-  // In this order: between the two statements a current token may become a replaced one, but not vice versa.
-  const replaced = await findByDigest(session, FIND_BY_PREVIOUS_TOKEN, rest);
-  return found.map((userGroup) => userGroup ?? replaced.shift()!);
+  return findEither(
+    queries,
+    (all) => findGroups(session, FIND_BY_TOKEN, CURRENT_TOKEN, all),
+    (rest) => findGroups(session, FIND_BY_PREVIOUS_TOKEN, PREVIOUS_TOKEN, rest),
+  );
 }
 
-export async function resolveTokens(
+export function resolveTokens(
   session: Session,
   queries: readonly Omit<Query<'resolveToken'>, 'kind'>[],
 ): Promise<(UserGroup | null)[]> {
-  const found = inOrder(queries, await session.query(RESOLVE, toArrays(RESOLVED, queries)), toUserGroup);
+  return findEither(
+    queries,
+    (all) => findGroups(session, RESOLVE, RESOLVED, all),
+    (rest) => findGroups(session, RESOLVE_PREVIOUS, RESOLVED_PREVIOUS, rest),
+  );
+}
+
+type Find<Sent> = (queries: readonly Sent[]) => Promise<(UserGroup | null)[]>;
+
+/** In this order: between the two statements a current token may become a replaced one, but not vice versa. */
+async function findEither<Sent>(
+  queries: readonly Sent[],
+  findCurrent: Find<Sent>,
+  findReplaced: Find<Sent>,
+): Promise<(UserGroup | null)[]> {
+  const found = await findCurrent(queries);
   const rest = queries.filter((_, index) => found[index] === null);
   if (rest.length === 0) return found;
-  // In this order: between the two statements a current token may become a replaced one, but not vice versa.
-  const replaced = await session.query(RESOLVE_PREVIOUS, toArrays(RESOLVED_PREVIOUS, rest));
-  const resolved = inOrder(rest, replaced, toUserGroup);
-  return found.map((userGroup) => userGroup ?? resolved.shift()!);
+  const replaced = await findReplaced(rest);
+  return found.map((userGroup) => userGroup ?? replaced.shift()!);
 }
 
-async function findByDigest(
+/** Finds the group of each query; the statement returns its columns and the ordinal. */
+export async function findGroups<Sent extends object>(
   session: Session,
   statement: Statement,
-  queries: readonly { address: TokenAddress }[],
+  shape: RowShape<Sent>,
+  queries: readonly Sent[],
 ): Promise<(UserGroup | null)[]> {
-  const addresses = queries.map(({ address }) => address);
-  return inOrder(queries, await session.query(statement, toArrays(CURRENT_TOKEN, addresses)), toUserGroup);
-}
-
-function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
-  return toArrays(
-    USER_GROUP_KEY,
-    items.map(({ key }) => key),
-  );
+  return inOrder(queries, await session.query(statement, toArrays(shape, queries)), toUserGroup);
 }
 
 /** Every process sorts keys this way, so that two of them lock rows in the same order and do not deadlock. */
@@ -179,7 +190,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Assigns rows to queries by their last column, the ordinal of the query, from 1. */
-export function inOrder<Sent>(
+function inOrder<Sent>(
   sent: readonly Sent[],
   rows: readonly unknown[][],
   read: (row: unknown[], sent: Sent) => UserGroup | null,
