@@ -43,7 +43,7 @@ describeOnEachDatabase('problems', (database) => {
       const entry = await broken.logEntry('the error', isError);
       assert.equal(entry.level, 50);
       assert.match(entry.err.message, /mapping/);
-      assert.match(entry.err.stack, /\.ts:\d+/);
+      assert.match(entry.err.stack, /\.[jt]s:\d+/);
       assert.doesNotMatch(text, /mapping|SQL|select|\.ts/i);
     });
   });
