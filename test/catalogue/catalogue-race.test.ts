@@ -14,6 +14,7 @@ import type { Context } from '../../src/operations/context.ts';
 import { EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
 import { type EmbedToken, mintEmbedToken } from '../../src/operations/embed-token/embed-token.ts';
 import { KeyedMutex } from '../../src/operations/machinery/keyed-mutex.ts';
+import { patchUserGroup } from '../../src/operations/user-group/patch.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { identifyViewer } from '../../src/operations/user-group/resolve.ts';
 import { mintTestToken, viewAs } from '../../src/operations/user-group/view-as.ts';
@@ -119,6 +120,21 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
       { code: 'in_use' },
     );
     assert.equal((await call('GET', 'schemas/40')).json.schema.default_data_source, 'a');
+  });
+
+  it('makes a patch report only the violations of what it stores', async () => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    await call('PUT', 'data-sources/a', SOURCE);
+    await call('PUT', 'mapping-policy', { mode: 'report' });
+    await createGroup('g', { 40: 'missing' });
+    const repair = () => service.put({ user_group_id: 'g', mapping: { 40: 'a' } }, { token });
+    const context = { ...interrupted(repair), violations: [] };
+    const patch = { mapping: '{"41":"missing"}' as JsonText };
+    await patchUserGroup(context, await currentCaller(), 'g', patch, undefined);
+    assert.deepEqual(
+      context.violations.map(({ pointer }) => pointer),
+      ['/mapping/41'],
+    );
   });
 
   it('is refused if it and concurrent ones together make resolutions too large', async () => {

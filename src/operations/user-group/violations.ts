@@ -56,6 +56,8 @@ async function checkRules(
 ): Promise<void> {
   const rules = await current;
   const { mappingMode, propertySchema } = rules;
+  // Those of an earlier attempt, or line of an import, are not those of what is written now.
+  context.violations.length = 0;
   if (mapping !== undefined && mappingMode !== 'off')
     apply(context, mappingMode, 'mapping_invalid', mappingViolations(rules, { providedId, mapping }));
   if (properties !== undefined && propertySchema !== null && propertySchema.mode !== 'off') {
