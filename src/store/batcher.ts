@@ -145,7 +145,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   #isYielding = false;
   /** Whether every waiting item changes something that a batch in flight is changing. */
   #isBlocked = false;
-  /** When the database answered the last batch (`performance.now()`). */
+  /** When the database answered (`performance.now()`); -Infinity once it has failed. */
   #answeredAt = Number.NEGATIVE_INFINITY;
   /** Since when batches have been in flight without a break; the same clock. */
   #busySince = Number.NEGATIVE_INFINITY;
@@ -408,6 +408,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       // No `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
       results = running instanceof Promise ? await running : running;
     } catch (error) {
+      if (error instanceof StoreUnavailable) this.#answeredAt = Number.NEGATIVE_INFINITY;
       await this.#runIndividually(batch, error);
       this.#batchDone(batch, run);
       return;

@@ -97,10 +97,16 @@ describeOnEachDatabase('The batching store', (kind) => {
     assert.equal(store.admits('either'), true);
   });
 
-  it('ends a wait for other requests otherwise if the database answers them than if it hangs, even after an answer', async (t) => {
+  it('ends a wait for other requests otherwise if the database answers them than if it hangs or fails, even after an answer', async (t) => {
     const held: (() => void)[] = [];
     const whenReleased = () => new Promise<void>((resolve) => held.push(resolve));
-    const read = (queries: readonly Query[]) => whenReleased().then(() => opened.store.read(queries));
+    const down = new StoreUnavailable('down');
+    let isDown = false;
+    const read = async (queries: readonly Query[]) => {
+      await whenReleased();
+      if (isDown) throw down;
+      return opened.store.read(queries);
+    };
     const write = (commands: readonly Command[]) => whenReleased().then(() => opened.store.write(commands));
     const store = BatchingStore.create({ ...opened.store, read, write }, { read: LIMITS, write: LIMITS });
     const answer = async (call: Promise<unknown>): Promise<void> => {
@@ -129,6 +135,11 @@ describeOnEachDatabase('The batching store', (kind) => {
     block(MAX_SILENCE_MS);
     assert.equal((await end(hanging)).constructor, StartedTooLate);
     await answer(written);
+    const failing = wait();
+    await answer(store.read({ kind: 'ping' }));
+    isDown = true;
+    await assert.rejects(answer(store.read({ kind: 'ping' })), down);
+    assert.equal((await end(failing)).constructor, StartedTooLate);
   });
 
   it('refuses no admitted request that has to write as soon as new ones', async () => {
