@@ -256,6 +256,41 @@ describe('A synchronous standby', () => {
     test.diagnostic(callers.summary);
   });
 
+  it('at the address of the primary is not used, although it is readable, and gets few connection attempts', async () => {
+    const { site, primary, standby } = pair;
+    const { json } = await site.get('there', 'There');
+    await standby.pauseReplay();
+    const rotated = await site.rotate(json.user_group.token);
+    pointTo(standby);
+    await site.waitUntilNotReady();
+    const { opened } = site.proxy;
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 1_000) {
+      const stale = { method: 'POST', path: '/v1/resolve', body: { token: json.user_group.token } };
+      const responses = await Promise.all([site.get('there'), site.call(stale)]);
+      for (const { status } of responses) assert.equal(status, 503);
+    }
+    // One connection every tenth of a second from each process.
+    assert.ok(site.proxy.opened - opened <= 2 * 11, `${site.proxy.opened - opened} connections in a second`);
+    pointTo(primary);
+    await site.waitForRecovery();
+    assert.equal((await site.get('there')).json.user_group.token, rotated.json.user_group.token);
+  });
+
+  it('at the address of the primary prevents a process from starting', async () => {
+    const { site, primary, standby } = pair;
+    pointTo(standby);
+    const waiting = site.serve({ UGS_DATABASE_WAIT_MS: '0' });
+    await assert.rejects(waiting, /the server is a standby/);
+    pointTo(primary);
+    await site.waitForRecovery();
+  });
+
+  function pointTo(server: DedicatedServer): void {
+    pair.site.proxy.target = new URL(server.database.url);
+    pair.site.proxy.cut();
+  }
+
   /** Checks that `doctor` names the cause, and does not advise to end the sessions that wait. */
   async function assertDiagnosed(): Promise<void> {
     const { site, primary } = pair;
@@ -300,53 +335,14 @@ describe('A synchronous standby that stays down', () => {
   });
 });
 
-describe('A standby at the address of the primary', () => {
-  const pair = startPair();
-
-  it('is not used, although it is readable, and gets few connection attempts', async () => {
-    const { site, primary, standby } = pair;
-    const { json } = await site.get('there', 'There');
-    await standby.pauseReplay();
-    const rotated = await site.rotate(json.user_group.token);
-    pointTo(standby);
-    await site.waitUntilNotReady();
-    const { opened } = site.proxy;
-    const startedAt = performance.now();
-    while (performance.now() - startedAt < 1_000) {
-      const stale = { method: 'POST', path: '/v1/resolve', body: { token: json.user_group.token } };
-      const responses = await Promise.all([site.get('there'), site.call(stale)]);
-      for (const { status } of responses) assert.equal(status, 503);
-    }
-    // One connection every tenth of a second from each process.
-    assert.ok(site.proxy.opened - opened <= 2 * 11, `${site.proxy.opened - opened} connections in a second`);
-    pointTo(primary);
-    await site.waitForRecovery();
-    assert.equal((await site.get('there')).json.user_group.token, rotated.json.user_group.token);
-  });
-
-  it('prevents a process from starting', async () => {
-    const { site, primary, standby } = pair;
-    pointTo(standby);
-    const waiting = site.serve({ UGS_DATABASE_WAIT_MS: '0' });
-    await assert.rejects(waiting, /the server is a standby/);
-    pointTo(primary);
-    await site.waitForRecovery();
-  });
-
-  function pointTo(server: DedicatedServer): void {
-    pair.site.proxy.target = new URL(server.database.url);
-    pair.site.proxy.cut();
-  }
-});
-
-describe('A primary that a pooler still reports as a standby', () => {
+describe('A pooler', () => {
   let site: Installation;
   before(async () => {
     site = await Installation.start();
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('is queried for its state and used', async () => {
+  it('that still reports the primary as a standby makes the service query its state, and use it', async () => {
     const off = parameterStatus('in_hot_standby', 'off');
     let reports = 0;
     site.proxy.rewrite = (message) => {
@@ -358,16 +354,8 @@ describe('A primary that a pooler still reports as a standby', () => {
     await site.waitForRecovery();
     assert.ok(reports > 0);
   });
-});
 
-describe('A pooler that sends reads to a standby', () => {
-  let site: Installation;
-  before(async () => {
-    site = await Installation.start();
-  });
-  after(() => site[Symbol.asyncDispose]());
-
-  it('is not used', async () => {
+  it('that sends reads to a standby is not used', async () => {
     const fromPrimary = dataRow('t', 'off');
     site.proxy.rewrite = (message) => (message.equals(fromPrimary) ? dataRow('t', 'on') : message);
     site.proxy.cut();
