@@ -12,6 +12,7 @@ import { sqlite } from '../support/database.ts';
 import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { mapConcurrently } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const HALF = pathLike.length / 2;
@@ -36,8 +37,8 @@ describe('markup in the console', () => {
 
   async function putIntegration(id: string, body: object): Promise<void> {
     const path = `/v1/integrations/${encodeURIComponent(id)}`;
-    const { status, text } = await service.call('PUT', path, body, { token: admin });
-    assert.equal(status, 201, text);
+    const { status, text } = await served(() => service.call('PUT', path, body, { token: admin }));
+    assert.ok(status < 300, text);
   }
 
   function pathOf(id: string, action = ''): string {
