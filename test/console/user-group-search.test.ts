@@ -139,7 +139,7 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
 
   it('names the properties that have no column, because there are too many', async () => {
     const named = async (columns: string) =>
-      /No column for [^.]*/.exec(textOf(await browser.get(`${LIST}?columns=${columns}`)))?.[0];
+      /No column for [^.]*/.exec(textOf(await served(() => browser.get(`${LIST}?columns=${columns}`))))?.[0];
     assert.equal(await named('a,b,c,d,e'), undefined);
     assert.equal(await named('a,b,c,d,e,a,f'), 'No column for f: a list has at most 5');
     assert.equal(await named('a,b,c,d,e,f,g'), 'No column for f, g: a list has at most 5');
