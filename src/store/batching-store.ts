@@ -37,29 +37,30 @@ type List =
   | 'findFirstFailedAt';
 
 /** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
-const lists: Record<List, true> = {
-  listUserGroups: true,
-  listUserGroupSummaries: true,
-  searchUserGroups: true,
-  findUserGroups: true,
-  scanUserGroups: true,
-  countUserGroups: true,
-  countRows: true,
-  listApiTokens: true,
-  listNewestApiTokens: true,
-  listWorkspaces: true,
-  scanDocuments: true,
-  listEvents: true,
-  scanRenames: true,
-  listDeliveries: true,
-  findFirstFailedAt: true,
-  scanDeliveries: true,
-  scanFailingEndpoints: true,
-  listUsageOfDay: true,
-  listUsageOfUserGroup: true,
-  scanUsage: true,
-};
-const LISTS: ReadonlySet<string> = new Set(Object.keys(lists));
+const LISTS: ReadonlySet<string> = new Set(
+  Object.keys({
+    listUserGroups: true,
+    listUserGroupSummaries: true,
+    searchUserGroups: true,
+    findUserGroups: true,
+    scanUserGroups: true,
+    countUserGroups: true,
+    countRows: true,
+    listApiTokens: true,
+    listNewestApiTokens: true,
+    listWorkspaces: true,
+    scanDocuments: true,
+    listEvents: true,
+    scanRenames: true,
+    listDeliveries: true,
+    findFirstFailedAt: true,
+    scanDeliveries: true,
+    scanFailingEndpoints: true,
+    listUsageOfDay: true,
+    listUsageOfUserGroup: true,
+    scanUsage: true,
+  } satisfies Record<List, true>),
+);
 
 /** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;

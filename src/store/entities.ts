@@ -1,6 +1,6 @@
 // Entities that both databases store, each described once: columns, types and conversions.
 
-import type { ApiToken } from '../domain/api-token.ts';
+import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Document } from '../domain/document.ts';
 import type { StoredEvent } from '../domain/event/event.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
@@ -15,6 +15,7 @@ import type {
   WebhookEndpointKey,
 } from '../domain/webhook-endpoint/delivery.ts';
 import type {
+  ApiTokenRow,
   FailingEndpoint,
   NewUserGroup,
   StoredFigures,
@@ -161,6 +162,20 @@ export const API_TOKEN = new Entity<ApiToken>((column) => ({
   expiresAt: column.bigint('expires_at'),
   revokedAt: column.bigint('revoked_at'),
   lastUsedAt: column.bigint('last_used_at'),
+}));
+
+export const FOUND_API_TOKEN = new Entity<FoundApiToken>((column) => ({
+  ...API_TOKEN.describe(column),
+  configVersion: column.bigint(`coalesce((select config_version from environments
+      where environments.workspace_id = api_tokens.workspace_id
+        and environments.environment = api_tokens.environment), 0)`),
+}));
+
+export const LISTED_API_TOKEN = new Entity<ApiTokenRow>((column) => ({
+  ...API_TOKEN.describe(column),
+  workspaceName: column.text(
+    '(select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)',
+  ),
 }));
 
 /** An event without its position, which the database assigns. */

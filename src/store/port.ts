@@ -263,20 +263,20 @@ interface Commands {
   /** Replaces the ciphertext by one with another key if it is still `expected`; returns whether it was. */
   resealDocument(command: { key: DocumentKey; expected: SealedSecret; secret: SealedSecret }): boolean;
   /** Stores documents of another database unchanged; skips those whose key exists. */
-  copyDocuments(command: { documents: readonly Document[] }): null;
+  copyDocuments(command: { documents: readonly Document[] }): void;
   /** Stores events of another database, whose order is kept. */
-  copyEvents(command: { events: readonly StoredEvent[] }): null;
+  copyEvents(command: { events: readonly StoredEvent[] }): void;
   /** Gives new events positions after `floor`. */
-  raiseEventFloor(command: { floor: number }): null;
+  raiseEventFloor(command: { floor: number }): void;
   /** Stores deliveries of copied events; skips those whose key exists. */
-  copyDeliveries(command: { deliveries: readonly Delivery[] }): null;
+  copyDeliveries(command: { deliveries: readonly Delivery[] }): void;
   /** Stores when tokens were last used. Does not change the version of a group. */
-  markSeen(command: { userGroups: readonly SeenUserGroup[]; at: number }): null;
-  markApiTokensUsed(command: { apiTokenIds: readonly number[]; at: number }): null;
+  markSeen(command: { userGroups: readonly SeenUserGroup[]; at: number }): void;
+  markApiTokensUsed(command: { apiTokenIds: readonly number[]; at: number }): void;
   /** Adds each count to the stored one. Not repeatable. */
-  addUsage(command: { counts: readonly UsageCount[] }): null;
+  addUsage(command: { counts: readonly UsageCount[] }): void;
   /** Stores counts of another database unchanged; skips those that exist. */
-  copyUsage(command: { counts: readonly UsageCount[] }): null;
+  copyUsage(command: { counts: readonly UsageCount[] }): void;
   /** Deletes up to `limit` counts of days before this one. */
   deleteOldUsage(command: { tenant: Tenant; before: Day } & DeletionBatch): DeletedRows;
   /**
@@ -290,7 +290,7 @@ interface Commands {
     counted: NewFigures | null;
   }): boolean;
   /** Records an event that changes nothing. */
-  recordEvent(command: { event: NewEvent }): null;
+  recordEvent(command: { event: NewEvent }): void;
   /** Claims up to `limit` deliveries due in the range, earliest first, exclusively until `until`. */
   claimDeliveries(command: {
     endpoint: WebhookEndpointKey;
@@ -298,7 +298,7 @@ interface Commands {
     until: number;
     limit: number;
   }): ClaimedDeliveries;
-  finishAttempts(command: { attempts: readonly FinishedAttempt[] }): null;
+  finishAttempts(command: { attempts: readonly FinishedAttempt[] }): void;
   /** Makes a delivery pending again and allows it every attempt again; returns whether it exists. */
   retryDelivery(command: { endpoint: WebhookEndpointKey; eventId: string; now: number }): boolean;
   /** Does the same for up to `limit` failed deliveries of events after `after`, in the order of their ids. */
@@ -323,7 +323,7 @@ interface Commands {
   /** Stores the first failure since the last success; null for a success. Returns the stored time. */
   setFailingSince(command: { endpoint: WebhookEndpointKey; since: number | null }): number | null;
   /** Stores renames of another database unchanged; skips those whose key exists. */
-  copyRenames(command: { renames: readonly Rename[] }): null;
+  copyRenames(command: { renames: readonly Rename[] }): void;
   /**
    * Deletes those of the `limit` oldest events that occurred before `before`, and earlier renames. With
    * `now`, looks through the `AHEAD_EVENTS` oldest ones instead, and also deletes those before an old event
@@ -347,12 +347,12 @@ interface Commands {
    */
   scrub(command: object): boolean;
   /** Stores groups of another database unchanged; skips those whose key exists. */
-  copyUserGroups(command: { userGroups: readonly UserGroup[] }): null;
-  addTokenKeyId(command: { keyId: string; now: number }): null;
+  copyUserGroups(command: { userGroups: readonly UserGroup[] }): void;
+  addTokenKeyId(command: { keyId: string; now: number }): void;
   /** Removes the ids of keys that no stored token uses. */
-  removeTokenKeyIds(command: { keep: string }): null;
+  removeTokenKeyIds(command: { keep: string }): void;
   /** Updates statistics on which plans depend; needed after many rows were added without leasing ids. */
-  gatherStatistics(command: object): null;
+  gatherStatistics(command: object): void;
   /** Fails if the database does not accept writes; `disk_full` if it accepts only small ones. */
   pingWrite(command: object): null | 'disk_full';
 }

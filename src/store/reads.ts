@@ -11,6 +11,7 @@ import {
   DOCUMENT_KEY,
   ENDPOINT_POSITION,
   FAILING_ENDPOINT,
+  LISTED_API_TOKEN,
   RENAME,
   RENAME_POSITION,
   STORED_FIGURES,
@@ -23,35 +24,19 @@ import {
   USER_GROUP_POSITION,
   WORKSPACE,
 } from './entities.ts';
-import {
-  type ApiTokenRow,
-  type Command,
-  NEWEST_DELIVERIES,
-  type Query,
-  type QueryKind,
-  type QueryResult,
-} from './port.ts';
-import type { Cell, Entity, Row, RowShape } from './row-shape.ts';
-import { type Statement, statement } from './statement.ts';
-
-/** A statement with its parameters, and the meaning of its rows. */
-export interface Read<Result> {
-  statement: Statement;
-  values: readonly Cell[];
-  toResult: (rows: readonly Row[]) => Result;
-}
-
-const LISTED_API_TOKEN = `${API_TOKEN.names},
-    (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
+import { NEWEST_DELIVERIES, type Query, type QueryKind, type QueryResult } from './port.ts';
+import type { Cell, Entity, RowShape } from './row-shape.ts';
+import { type Read, type Statement, statement } from './statement.ts';
+import { type Steps, together } from './steps.ts';
 
 const FIND_API_TOKEN_BY_ID = statement('find_api_token_by_id')`
-  select ${LISTED_API_TOKEN} from api_tokens where api_token_id = $1`;
+  select ${LISTED_API_TOKEN.names} from api_tokens where api_token_id = $1`;
 
 const LIST_API_TOKENS = statement('list_api_tokens')`
-  select ${LISTED_API_TOKEN} from api_tokens where api_token_id > $1 order by api_token_id limit $2`;
+  select ${LISTED_API_TOKEN.names} from api_tokens where api_token_id > $1 order by api_token_id limit $2`;
 
 const LIST_API_TOKENS_OF = statement('list_api_tokens_of_environment')`
-  select ${LISTED_API_TOKEN} from api_tokens
+  select ${LISTED_API_TOKEN.names} from api_tokens
   where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`;
 
 const NEWEST_API_TOKENS = `select ${API_TOKEN.names} from api_tokens
@@ -70,22 +55,6 @@ export const FIND_WORKSPACE = statement('find_workspace')`
 
 const LIST_WORKSPACES = statement('list_workspaces')`
   select ${WORKSPACE.names} from workspaces where name > $1 order by name limit $2`;
-
-const USER_GROUP_OF_WORKSPACE = statement('find_user_group_of_workspace')`
-  select 1 from user_groups where workspace_id = $1 limit 1`;
-
-const API_TOKEN_OF_WORKSPACE = statement('find_api_token_of_workspace')`
-  select 1 from api_tokens where workspace_id = $1
-  and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`;
-
-const EVENT_OF_WORKSPACE = statement('find_event_of_workspace')`
-  select 1 from events where workspace_id = $1 limit 1`;
-
-const DELIVERY_OF_WORKSPACE = statement('find_delivery_of_workspace')`
-  select 1 from deliveries where workspace_id = $1 limit 1`;
-
-const USAGE_OF_WORKSPACE = statement('find_usage_of_workspace')`
-  select 1 from usage_counts where workspace_id = $1 limit 1`;
 
 const LIST_TOKEN_KEYS = statement('list_token_keys')`select key_id from token_keys order by key_id`;
 
@@ -178,17 +147,11 @@ const LAST_EVENT_ID = '~';
 
 /** Queries of the port. */
 export const READS = {
-  findApiTokenById: ({ apiTokenId }) => ({
-    statement: FIND_API_TOKEN_BY_ID,
-    values: [apiTokenId],
-    toResult: ([row]) => (row === undefined ? null : toListedApiToken(row)),
-  }),
-  listApiTokens: ({ tenant, after, limit }) => ({
-    ...(tenant === null
-      ? { statement: LIST_API_TOKENS, values: [after, limit] }
-      : { statement: LIST_API_TOKENS_OF, values: [...TENANT.cells(tenant), after, limit] }),
-    toResult: (rows) => rows.map(toListedApiToken),
-  }),
+  findApiTokenById: ({ apiTokenId }) => first(LISTED_API_TOKEN, FIND_API_TOKEN_BY_ID, [apiTokenId]),
+  listApiTokens: ({ tenant, after, limit }) =>
+    tenant === null
+      ? all(LISTED_API_TOKEN, LIST_API_TOKENS, [after, limit])
+      : all(LISTED_API_TOKEN, LIST_API_TOKENS_OF, [...TENANT.cells(tenant), after, limit]),
   listNewestApiTokens: ({ tenant, before, isRevoked, limit }) =>
     all(API_TOKEN, isRevoked ? LIST_NEWEST_REVOKED : LIST_NEWEST_UNREVOKED, [
       ...TENANT.cells(tenant),
@@ -198,11 +161,7 @@ export const READS = {
   findWorkspace: ({ name }) => first(WORKSPACE, FIND_WORKSPACE, [name]),
   // No name is empty.
   listWorkspaces: ({ after, limit }) => all(WORKSPACE, LIST_WORKSPACES, [after ?? '', limit]),
-  listTokenKeyIds: () => ({
-    statement: LIST_TOKEN_KEYS,
-    values: [],
-    toResult: (rows) => rows.map(([keyId]) => keyId as string),
-  }),
+  listTokenKeyIds: () => texts(LIST_TOKEN_KEYS),
   countUserGroups: ({ tenant }) => one<number>(COUNT_USER_GROUPS_OF, TENANT.cells(tenant)),
   countRows: ({ table }) => one<number>(statement(`count_${table}`)`select count(*) from ${table}`),
   findLastRename: ({ key, before }) =>
@@ -249,17 +208,6 @@ export function apiTokenExists(apiTokenId: number): Read<boolean> {
   return exists(API_TOKEN_EXISTS, [apiTokenId]);
 }
 
-/** Checks that prevent a workspace from being deleted, in order. */
-export function obstaclesTo({ workspaceId, endedBefore }: Omit<Command<'deleteWorkspace'>, 'kind'>) {
-  return [
-    ['has_user_groups', exists(USER_GROUP_OF_WORKSPACE, [workspaceId])],
-    ['has_api_tokens', exists(API_TOKEN_OF_WORKSPACE, [workspaceId, endedBefore])],
-    ['has_history', exists(EVENT_OF_WORKSPACE, [workspaceId])],
-    ['has_history', exists(DELIVERY_OF_WORKSPACE, [workspaceId])],
-    ['has_history', exists(USAGE_OF_WORKSPACE, [workspaceId])],
-  ] as const;
-}
-
 /** Number and size of the documents of the same kind. */
 export function documentTotal({ workspaceId, environment, kind }: DocumentKey): Read<DocumentTotal> {
   return {
@@ -272,22 +220,22 @@ export function documentTotal({ workspaceId, environment, kind }: DocumentKey): 
   };
 }
 
-export function pendingDeliveries(endpoint: WebhookEndpointKey, atMost: number): Read<number> {
-  return one(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(endpoint), atMost]);
-}
-
-/** Last success among the newest deliveries; null if none of them succeeded. */
-export function lastDeliveredAt(endpoint: WebhookEndpointKey): Read<number | null> {
-  return one(LAST_DELIVERED, ENDPOINT_POSITION.cells(endpoint));
+export function* findEndpointHealth({
+  endpoint,
+  atMost,
+}: Omit<Query<'findEndpointHealth'>, 'kind'>): Steps<QueryResult<'findEndpointHealth'>> {
+  const key = ENDPOINT_POSITION.cells(endpoint);
+  const [pendingDeliveries, lastDeliveredAt, since] = yield* together(
+    one<number>(COUNT_PENDING_OF, [...key, atMost]),
+    one<number | null>(LAST_DELIVERED, key),
+    failingSince(endpoint),
+  );
+  return { pendingDeliveries, lastDeliveredAt, failingSince: since };
 }
 
 /** First failure since the last success; null if the last delivery succeeded. */
 export function failingSince(endpoint: WebhookEndpointKey): Read<number | null> {
   return one<number | null>(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint), null);
-}
-
-function toListedApiToken(row: Row): ApiTokenRow {
-  return { ...API_TOKEN.read(row), workspaceName: row.at(-1) as string };
 }
 
 /** Returns the first row; null if there is none. */
@@ -308,7 +256,7 @@ function all<Value extends object>(
 }
 
 /** Returns the only column of the only row; `absent` if there may be none. */
-function one<Value extends Cell>(
+export function one<Value extends Cell>(
   statement: Statement,
   values: readonly Cell[] = [],
   absent?: Value,
@@ -316,9 +264,19 @@ function one<Value extends Cell>(
   return { statement, values, toResult: ([row = [absent]]) => row[0] as Value };
 }
 
+/** Returns the only column of every row. */
+export function texts(statement: Statement): Read<string[]> {
+  return { statement, values: [], toResult: (rows) => rows.map(([text]) => text as string) };
+}
+
 /** Whether there is a row. */
 export function exists(statement: Statement, values: readonly Cell[]): Read<boolean> {
   return { statement, values, toResult: (rows) => rows.length > 0 };
+}
+
+/** Returns nothing. */
+export function run(statement: Statement, values: readonly Cell[]): Read<void> {
+  return { statement, values, toResult: () => {} };
 }
 
 /** Reads a whole table page by page, in the order of an index with the columns of the position. */

@@ -1,7 +1,16 @@
+import type { Cell, Row } from './row-shape.ts';
+
 export interface Statement {
   /** Names the prepared statement on PostgreSQL; each name belongs to exactly one text. */
   name: string;
   sql: string;
+}
+
+/** A statement with its parameters, and the meaning of its rows. */
+export interface Read<Result> {
+  statement: Statement;
+  values: readonly Cell[];
+  toResult: (rows: readonly Row[]) => Result;
 }
 
 /** Tags the text of a statement with its name. */

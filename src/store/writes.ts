@@ -1,79 +1,198 @@
-// Writes that are the same statement on both databases. One whose caller asks whether it changed a row returns that row.
-// Writes that need their own statement on one of them, because of large batches or shards, are in the adapters.
+// Commands that take the same statements on both databases. A statement whose caller asks whether it changed a row returns
+// that row. Commands that need their own statement on one of them, because of large batches or shards, are in the adapters.
 
-import { DOCUMENT, FAILING_ENDPOINT, TENANT, WORKSPACE, WORKSPACE_TABLES } from './entities.ts';
-import type { Command } from './port.ts';
-import { exists, type Read } from './reads.ts';
-import { statement } from './statement.ts';
+import { type ApiToken, apiTokenFields } from '../domain/api-token.ts';
+import { Changes } from '../domain/event/changes.ts';
+import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import {
+  API_TOKEN,
+  DELIVERY_KEY,
+  ENDPOINT_POSITION,
+  FAILING_ENDPOINT,
+  TENANT,
+  WORKSPACE,
+  WORKSPACE_TABLES,
+} from './entities.ts';
+import type { Command, CommandKind, CommandResult } from './port.ts';
+import { apiTokenExists, exists, failingSince, one, READS, run, texts } from './reads.ts';
+import { type Read, statement } from './statement.ts';
+import { type CommandSteps, read, type Steps, type StepsTransaction, together } from './steps.ts';
 
-export const CREATE_WORKSPACE = statement('create_workspace')`
+const CREATE_WORKSPACE = statement('create_workspace')`
   insert into workspaces (${WORKSPACE.names}) values (${WORKSPACE.parameters}) on conflict (name) do nothing`;
 
-export const RENAME_WORKSPACE = statement('rename_workspace')`
+const RENAME_WORKSPACE = statement('rename_workspace')`
   update workspaces set name = $1 where workspace_id = $2 and name = $3 returning workspace_id`;
 
-/** The last one deletes the workspace itself. */
-export const DELETE_WORKSPACE = [...WORKSPACE_TABLES, 'workspaces'].map(
-  (table) => statement(`delete_${table}_of_workspace`)`delete from ${table} where workspace_id = $1`,
-);
+const UNENDED_API_TOKEN_OF_WORKSPACE = statement('find_api_token_of_workspace')`
+  select 1 from api_tokens where workspace_id = $1
+  and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`;
 
-export const REVOKE_API_TOKEN = statement('revoke_api_token')`
+const CREATE_API_TOKEN = statement('create_api_token')`
+  insert into api_tokens (${API_TOKEN.names}) values (${API_TOKEN.parameters})
+  on conflict (digest) do nothing returning api_token_id`;
+
+const FIND_ID_OF_API_TOKEN = statement('find_id_of_api_token')`
+  select api_token_id from api_tokens where digest = $1`;
+
+const UNREVOKED = `from api_tokens
+      where workspace_id = $1 and environment = $2 and api_token_id <> $3 and revoked_at is null`;
+
+// Reads no expired API token.
+export const COUNT_ACTIVE_API_TOKENS = statement('count_active_api_tokens')`
+  select (select count(*) ${UNREVOKED} and expires_at is null)
+    + (select count(*) ${UNREVOKED} and expires_at > $4)`;
+
+const REVOKE_API_TOKEN = statement('revoke_api_token')`
   update api_tokens set revoked_at = $1 where api_token_id = $2 and revoked_at is null
   returning api_token_id`;
 
-export const ROTATE_API_TOKEN = statement('rotate_api_token')`
+const ROTATE_API_TOKEN = statement('rotate_api_token')`
   update api_tokens set digest = $1, previous_digest = digest, previous_expires_at = $2
   where api_token_id = $3 and digest = $4 and revoked_at is null
   returning api_token_id`;
 
-const INSERT_DOCUMENT = `insert into documents (${DOCUMENT.names}) values (${DOCUMENT.parameters})`;
+const RETRY_DELIVERY = statement('retry_delivery')`
+  update deliveries set state = 'pending', attempts = 0, next_attempt_at = $1
+  where bucket = $2 and workspace_id = $3 and environment = $4 and endpoint_id = $5 and event_id = $6
+  returning event_id`;
 
-export const PUT_DOCUMENT = statement('put_document')`
-  ${INSERT_DOCUMENT}
-  on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
-    body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
-    updated_at = excluded.updated_at`;
-
-export const COPY_DOCUMENT = statement('copy_document')`
-  ${INSERT_DOCUMENT} on conflict (workspace_id, environment, kind, document_id) do nothing`;
-
-const HAS_DOCUMENT_KEY = 'workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
-
-export const DELETE_DOCUMENT = statement('delete_document')`delete from documents where ${HAS_DOCUMENT_KEY}`;
-
-export const RESEAL_DOCUMENT = statement('reseal_document')`
-  update documents set secret_key_id = $5, secret_ciphertext = $6
-  where ${HAS_DOCUMENT_KEY} and secret_key_id = $7 and secret_ciphertext = $8
-  returning document_id`;
-
-export const SET_FAILING = statement('set_failing_since')`
+const SET_FAILING = statement('set_failing_since')`
   insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names}) values (${FAILING_ENDPOINT.parameters})
   on conflict (workspace_id, environment, endpoint_id) do nothing`;
 
-export const CLEAR_FAILING = statement('clear_failing_since')`
+const CLEAR_FAILING = statement('clear_failing_since')`
   delete from failing_webhook_endpoints where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
-export const ADD_TOKEN_KEY = statement('add_token_key')`
+const ADD_TOKEN_KEY = statement('add_token_key')`
   insert into token_keys (key_id, created_at) values ($1, $2) on conflict (key_id) do nothing`;
 
-export const START_FIGURES = statement('start_figures')`
+const LIST_KEYS_OF_TOKENS = statement('list_token_keys_in_use')`
+  select distinct token_key_id from user_groups`;
+
+const LIST_KEYS_OF_DOCUMENTS = statement('list_document_keys_in_use')`
+  select distinct secret_key_id from documents where secret_key_id is not null`;
+
+const REMOVE_TOKEN_KEY = statement('remove_token_key')`delete from token_keys where key_id = $1`;
+
+const START_FIGURES = statement('start_figures')`
   insert into environment_figures (workspace_id, environment, counting_until) values ($1, $2, $3)
   on conflict (workspace_id, environment) do nothing returning workspace_id`;
 
-export const UPDATE_FIGURES = statement('update_figures')`
+const UPDATE_FIGURES = statement('update_figures')`
   update environment_figures
   set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
   where workspace_id = $1 and environment = $2 and counting_until = $6 returning workspace_id`;
 
-/** Whether the figures were stored. */
-export function putFigures({
-  tenant,
-  expected,
-  countingUntil,
-  counted,
-}: Omit<Command<'putFigures'>, 'kind'>): Read<boolean> {
-  const cells = [...TENANT.cells(tenant), countingUntil];
-  if (expected === null) return exists(START_FIGURES, cells);
-  const { countedAt = null, figures = null } = counted ?? {};
-  return exists(UPDATE_FIGURES, [...cells, countedAt, figures, expected]);
+/** Commands of the port. */
+export const WRITES = {
+  *ensureWorkspace({ workspaceId, name, now }) {
+    for (;;) {
+      yield [run(CREATE_WORKSPACE, WORKSPACE.cells({ workspaceId, name, createdAt: now }))];
+      const workspace = yield* read(READS.findWorkspace({ name }));
+      // The id is unique to this command. Without a workspace, it was deleted or renamed in between.
+      if (workspace !== null) return { created: workspace.workspaceId === workspaceId, workspace };
+    }
+  },
+  *renameWorkspace({ workspaceId, from, to }) {
+    const holder = yield* read(READS.findWorkspace({ name: to }));
+    if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
+    return (yield* read(exists(RENAME_WORKSPACE, [to, workspaceId, from]))) ? 'renamed' : 'not_found';
+  },
+  /** Each check sees what was committed before the lock. */
+  *deleteWorkspace({ workspaceId, endedBefore }, { lockWorkspace }) {
+    if (!(yield* lockWorkspace(workspaceId))) return 'not_found';
+    if (yield* read(hasRows('user_groups', workspaceId))) return 'has_user_groups';
+    const unended = exists(UNENDED_API_TOKEN_OF_WORKSPACE, [workspaceId, endedBefore]);
+    if (yield* read(unended)) return 'has_api_tokens';
+    for (const table of ['events', 'deliveries', 'usage_counts'])
+      if (yield* read(hasRows(table, workspaceId))) return 'has_history';
+    for (const table of [...WORKSPACE_TABLES, 'workspaces']) yield [deleteRows(table, workspaceId)];
+    return 'deleted';
+  },
+  /** The lock prevents concurrent creations from exceeding the limit together. */
+  *createApiToken(command, { lockWorkspace, recordings }) {
+    const { apiTokenId, workspaceId, digest, limit, event } = command;
+    if (!(yield* lockWorkspace(workspaceId))) return 'workspace_not_found';
+    if (limit !== undefined && (yield* read(activeApiTokens(command))) >= limit) return 'limit_reached';
+    const [isCreated, holder] = yield* together(
+      exists(CREATE_API_TOKEN, API_TOKEN.cells(command)),
+      one<number | null>(FIND_ID_OF_API_TOKEN, [digest], null),
+    );
+    // The id is unique to this command: a repeated attempt finds the row of an earlier one.
+    if (holder !== apiTokenId) return 'digest_taken';
+    // Otherwise an earlier attempt has recorded it.
+    if (isCreated) recordings.push({ event, changes: new Changes(null, apiTokenFields(command)) });
+    return 'created';
+  },
+  *revokeApiToken({ apiTokenId, now, event }, { recordings }) {
+    const isRevoked = yield* read(exists(REVOKE_API_TOKEN, [now, apiTokenId]));
+    if (isRevoked) recordings.push({ event });
+    return isRevoked || (yield* read(apiTokenExists(apiTokenId)));
+  },
+  *rotateApiToken({ apiTokenId, currentDigest, digest, previousExpiresAt, event }, { recordings }) {
+    const values = [digest, previousExpiresAt, apiTokenId, currentDigest];
+    const isRotated = yield* read(exists(ROTATE_API_TOKEN, values));
+    if (isRotated) recordings.push({ event });
+    return isRotated;
+  },
+  putDocument,
+  deleteDocument,
+  changeConfig,
+  resealDocument,
+  copyDocuments,
+  *retryDelivery({ endpoint, eventId, now }) {
+    const delivery = yield* read(READS.findDelivery({ endpoint, eventId }));
+    return delivery !== null && (yield* read(exists(RETRY_DELIVERY, [now, ...DELIVERY_KEY.cells(delivery)])));
+  },
+  *setFailingSince({ endpoint, since }) {
+    const key = ENDPOINT_POSITION.cells(endpoint);
+    yield [since === null ? run(CLEAR_FAILING, key) : run(SET_FAILING, [...key, since])];
+    return yield* read(failingSince(endpoint));
+  },
+  addTokenKeyId: ({ keyId, now }) => read(run(ADD_TOKEN_KEY, [keyId, now])),
+  // Statements of their own: Citus cannot read a distributed table while it modifies a reference table.
+  *removeTokenKeyIds({ keep }) {
+    const [known, ofTokens, ofDocuments] = yield* together(
+      READS.listTokenKeyIds(),
+      texts(LIST_KEYS_OF_TOKENS),
+      texts(LIST_KEYS_OF_DOCUMENTS),
+    );
+    const kept = [keep, ...ofTokens, ...ofDocuments];
+    yield known.filter((keyId) => !kept.includes(keyId)).map((keyId) => run(REMOVE_TOKEN_KEY, [keyId]));
+  },
+  putFigures: ({ tenant, expected, countingUntil, counted }) => {
+    const cells = [...TENANT.cells(tenant), countingUntil];
+    if (expected === null) return read(exists(START_FIGURES, cells));
+    const { countedAt = null, figures = null } = counted ?? {};
+    return read(exists(UPDATE_FIGURES, [...cells, countedAt, figures, expected]));
+  },
+} satisfies { [Kind in CommandKind]?: CommandSteps<Kind> };
+
+export type WriteKind = keyof typeof WRITES;
+export const writeKinds = Object.keys(WRITES) as WriteKind[];
+
+export function stepsOf<Kind extends WriteKind>(
+  { kind, ...command }: Command<Kind>,
+  transaction: StepsTransaction,
+): Steps<CommandResult<Kind>> {
+  return (WRITES[kind] as unknown as CommandSteps<Kind>)(command, transaction);
+}
+
+/** Whether the table has rows of the workspace. */
+function hasRows(table: string, workspaceId: number): Read<boolean> {
+  const find = statement(
+    `find_${table}_of_workspace`,
+  )`select 1 from ${table} where workspace_id = $1 limit 1`;
+  return exists(find, [workspaceId]);
+}
+
+function deleteRows(table: string, workspaceId: number): Read<void> {
+  const remove = statement(`delete_${table}_of_workspace`)`delete from ${table} where workspace_id = $1`;
+  return run(remove, [workspaceId]);
+}
+
+/** Counts the active API tokens besides this one, which an earlier attempt may have created. */
+function activeApiTokens({ apiTokenId, workspaceId, environment, createdAt }: ApiToken): Read<number> {
+  return one(COUNT_ACTIVE_API_TOKENS, [workspaceId, environment, apiTokenId, createdAt]);
 }

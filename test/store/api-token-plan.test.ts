@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { READS } from '../../src/store/reads.ts';
-import { COUNT_ACTIVE } from '../../src/store/sqlite/api-token.ts';
+import { COUNT_ACTIVE_API_TOKENS } from '../../src/store/writes.ts';
 import { sqlite } from '../support/database.ts';
 import { runSql } from '../support/sql.ts';
 import { openStore } from '../support/store.ts';
@@ -15,7 +15,7 @@ const PLACE = 'workspace_id=? AND environment=?';
 const plans = [
   [
     'counts active ones',
-    COUNT_ACTIVE,
+    COUNT_ACTIVE_API_TOKENS.sql,
     [`expires_at (${PLACE} AND expires_at=?)`, `expires_at (${PLACE} AND expires_at>?)`],
   ],
   ...([true, false] as const).map((isRevoked) => {

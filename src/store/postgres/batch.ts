@@ -1,15 +1,4 @@
-// Splits a batch into statements (by kind of query, or by part) and reassembles the results.
-
-/** The indexes of each distinct value, in order of first occurrence. */
-export function groupIndexes<Value>(values: readonly Value[]): Map<Value, number[]> {
-  const indexes = new Map<Value, number[]>();
-  for (const [index, value] of values.entries()) {
-    const known = indexes.get(value);
-    if (known === undefined) indexes.set(value, [index]);
-    else known.push(index);
-  }
-  return indexes;
-}
+// Reassembles the results of a batch that was split into statements, by kind of query or by part.
 
 /** Stores each value at its index in the list. */
 export function scatter<Value>(list: Value[], indexes: readonly number[], values: readonly Value[]): void {

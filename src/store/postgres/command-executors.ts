@@ -5,12 +5,12 @@ import type { Tenant } from '../../domain/tenant.ts';
 import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
-import { putFigures } from '../writes.ts';
-import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
-import { groupIndexes, scatter } from './batch.ts';
+import { stepsOf, type WriteKind } from '../writes.ts';
+import { markApiTokensUsed } from './api-token.ts';
+import { scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
-import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { lockEnvironment } from './document.ts';
 import { copyEvents, raiseEventFloor } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordAtCommit } from './event/record.ts';
@@ -19,7 +19,6 @@ import type { CommandBatchExecutor, CommandExecutor, Transaction } from './execu
 import { gatherStatistics } from './gather-statistics.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
-import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { addUsage, copyUsage, deleteOldUsage } from './usage.ts';
 import { copyUserGroups } from './user-group/copy.ts';
 import { createUserGroups } from './user-group/create.ts';
@@ -38,11 +37,9 @@ import {
   copyDeliveries,
   deleteDeliveries,
   finishAttempts,
-  retryDelivery,
   retryFailedDeliveries,
-  setFailingSince,
 } from './webhook-endpoint/delivery.ts';
-import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
+import { lockWorkspace, renameWorkspace } from './workspace.ts';
 
 interface Executor<Kind extends CommandKind> {
   execute: CommandBatchExecutor<Kind>;
@@ -77,14 +74,14 @@ const LOCKS_ENDPOINT = {
 
 const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   leaseIds: jointly(leaseIds),
-  ensureWorkspace: singly(ensureWorkspace),
+  ensureWorkspace: inSteps(),
   // Between two attempts another caller may have renamed it again, or created what a deletion must find.
   renameWorkspace: singly(renameWorkspace, UNREPEATABLE),
-  deleteWorkspace: singly(deleteWorkspace, UNREPEATABLE),
-  createApiToken: singly(createApiToken, IN_TRANSACTION),
-  revokeApiToken: singly(revokeApiToken, IN_TRANSACTION),
+  deleteWorkspace: inSteps(UNREPEATABLE),
+  createApiToken: inSteps(IN_TRANSACTION),
+  revokeApiToken: inSteps(IN_TRANSACTION),
   // A repeated attempt would not find the text that it has replaced, or replace one that another caller has issued.
-  rotateApiToken: singly(rotateApiToken, UNREPEATABLE),
+  rotateApiToken: inSteps(UNREPEATABLE),
   markApiTokensUsed: singly(markApiTokensUsed),
   markSeen: singly(markSeen),
   // A repeated attempt would count twice.
@@ -92,12 +89,12 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyUsage: singly(copyUsage, IN_TRANSACTION),
   deleteOldUsage: singly(deleteOldUsage, IN_TRANSACTION),
   // A repeated attempt would find what the first one stored.
-  putFigures: singly((session, command) => session.read(putFigures(command)), UNREPEATABLE),
-  putDocument: singly(putDocument, { ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
-  deleteDocument: singly(deleteDocument, { ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
-  changeConfig: singly(changeConfig, { ...UNREPEATABLE, locksRowsOf: ({ tenant }) => tenant }),
-  resealDocument: singly(resealDocument, { ...IN_TRANSACTION, locksRowsOf: ({ key }) => key }),
-  copyDocuments: singly(copyDocuments, IN_TRANSACTION),
+  putFigures: inSteps(UNREPEATABLE),
+  putDocument: inSteps({ ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
+  deleteDocument: inSteps({ ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
+  changeConfig: inSteps({ ...UNREPEATABLE, locksRowsOf: ({ tenant }) => tenant }),
+  resealDocument: inSteps({ ...IN_TRANSACTION, locksRowsOf: ({ key }) => key }),
+  copyDocuments: inSteps(IN_TRANSACTION),
   copyEvents: singly(copyEvents, IN_TRANSACTION),
   raiseEventFloor: singly(raiseEventFloor, IN_TRANSACTION),
   copyDeliveries: singly(copyDeliveries),
@@ -107,14 +104,14 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   recordEvent: singly(recordEvent, { ...UNREPEATABLE, lock: lockTargets }),
   claimDeliveries: singly(claimDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
   finishAttempts: singly(finishAttempts),
-  retryDelivery: singly(retryDelivery, LOCKS_ENDPOINT),
+  retryDelivery: inSteps(LOCKS_ENDPOINT),
   retryFailedDeliveries: singly(retryFailedDeliveries, LOCKS_ENDPOINT),
   cancelDeliveries: singly(cancelDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
   deleteDeliveries: singly(deleteDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
-  setFailingSince: singly(setFailingSince, LOCKS_ENDPOINT),
+  setFailingSince: inSteps(LOCKS_ENDPOINT),
   eraseChanges: singly(eraseChanges),
-  addTokenKeyId: singly(addTokenKeyId),
-  removeTokenKeyIds: singly(removeTokenKeyIds),
+  addTokenKeyId: inSteps(),
+  removeTokenKeyIds: inSteps(),
   createUserGroup: jointly(createUserGroups, { isTransaction: (_, isDistributed) => isDistributed }),
   importUserGroup: jointly(importUserGroups, { ...IN_TRANSACTION, splitParts: oneOfEachToken }),
   copyUserGroups: singly(copyUserGroups, IN_TRANSACTION),
@@ -135,7 +132,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   resealToken: jointly(resealTokens),
   // PostgreSQL removes dead rows by itself.
   scrub: singly(async () => true),
-  gatherStatistics: jointly(gatherStatistics),
+  gatherStatistics: singly(gatherStatistics),
   pingWrite: jointly(pingWrite),
 };
 
@@ -147,12 +144,13 @@ export async function runCommands(
   const executor = executors[commands[0]!.kind] as Executor<CommandKind>;
   const { execute, splitParts, locksRowsOf, lock, isRepeatable } = executor;
   // Parts are numbered in order of first occurrence.
-  const parts = [...groupIndexes(splitParts(commands)).values()];
+  const partOf = splitParts(commands);
+  const parts = [...Map.groupBy(commands.keys(), (place) => partOf[place]!).values()];
   if (locksRowsOf)
     parts.sort(([a], [b]) => byEndpoint(locksRowsOf(commands[a!]!), locksRowsOf(commands[b!]!)));
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
-    const transaction: Transaction = { locked: new Map(), recordings: [] };
+    const transaction: Transaction = { locked: new Map(), recordings: [], lockEnvironment, lockWorkspace };
     for (const [part, places] of parts.entries()) {
       const ofPart = places.map((place) => commands[place]!);
       const locksFirst = part === 0 && (parts.length > 1 || session.isContended);
@@ -216,6 +214,11 @@ function singly<Kind extends CommandKind>(
     isRepeatable: true,
     ...traits,
   };
+}
+
+/** Does the same with those that take the same statements on both databases. */
+function inSteps<Kind extends WriteKind>(traits: Partial<Executor<Kind>> = {}): Executor<Kind> {
+  return singly((session, command, transaction) => session.perform(stepsOf(command, transaction)), traits);
 }
 
 /** Executes all commands of a batch, or of each part, with the same statements. */

@@ -1,17 +1,9 @@
 // Types of the functions that execute the queries and commands of the port, which defines their parameters
 // and results.
 
-import type { Changes } from '../../domain/event/changes.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import type {
-  Command,
-  CommandKind,
-  CommandResult,
-  Query,
-  QueryKind,
-  QueryResult,
-  Recorded,
-} from '../port.ts';
+import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult } from '../port.ts';
+import type { StepsTransaction } from '../steps.ts';
 import type { Session } from './client/session.ts';
 
 export type QueryExecutor<Kind extends QueryKind> = (
@@ -38,15 +30,7 @@ export type CommandBatchExecutor<Kind extends CommandKind> = (
 ) => Promise<CommandResult<Kind>[]>;
 
 /** State that the parts of one transaction share. */
-export interface Transaction {
+export interface Transaction extends StepsTransaction {
   /** The user groups that earlier parts have changed, and thereby locked, by key. */
   locked: Map<string, UserGroup>;
-  /** The events of the changes, recorded at the end. */
-  recordings: Recording[];
-}
-
-/** A change that was made; recorded if it has an event. */
-export interface Recording extends Recorded {
-  version?: number | null;
-  changes?: Changes | null;
 }

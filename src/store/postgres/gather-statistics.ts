@@ -5,7 +5,7 @@
 import type { Command, CommandResult, LeasedIds } from '../port.ts';
 import { statement } from '../statement.ts';
 import type { ConnectionPool } from './client/pool.ts';
-import type { CommandBatchExecutor } from './executor.ts';
+import type { CommandExecutor } from './executor.ts';
 
 export const ANALYZE = statement('analyze_user_groups')`analyze user_groups`;
 
@@ -26,9 +26,8 @@ export async function keepPlansFitting(
   await pool.run((session) => session.query(ANALYZE)).catch(() => {});
 }
 
-export const gatherStatistics: CommandBatchExecutor<'gatherStatistics'> = async (session, commands) => {
+export const gatherStatistics: CommandExecutor<'gatherStatistics'> = async (session) => {
   await session.query(ANALYZE);
-  return commands.map(() => null);
 };
 
 /**

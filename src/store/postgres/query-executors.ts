@@ -1,9 +1,9 @@
 // Executes batches of queries. All queries of one kind are one statement; rare kinds take one for each query.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { type ReadKind, readKinds, readOf } from '../reads.ts';
+import { findEndpointHealth, type ReadKind, readKinds, readOf } from '../reads.ts';
 import { findApiTokens } from './api-token.ts';
-import { groupIndexes, scatter } from './batch.ts';
+import { scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { findConfig } from './document.ts';
@@ -17,7 +17,7 @@ import { listUserGroupSummaries, listUserGroups } from './user-group/list.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import { findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
 import { findNextEndpoint } from './webhook-endpoint/delete-old-deliveries.ts';
-import { findEndpointHealth, findPendingEndpoint, listDeliveries } from './webhook-endpoint/delivery.ts';
+import { findPendingEndpoint, listDeliveries } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
 const executeReads = singly<ReadKind>((session, query) => session.read(readOf(query)));
@@ -49,7 +49,7 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
   listDeliveries: singly(listDeliveries),
   findNextEndpoint: singly(findNextEndpoint),
   findPendingEndpoint: singly(findPendingEndpoint),
-  findEndpointHealth: singly(findEndpointHealth),
+  findEndpointHealth: singly((session, query) => session.perform(findEndpointHealth(query))),
   findNextTenant: singly(findNextTenant),
   findNextTenantWithUsage: singly(findNextTenantWithUsage),
   findEventFloor: singly(findEventFloor),
@@ -59,7 +59,7 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
 /** Runs all kinds in one pipeline, on one connection. Throws `StoreUnavailable`. */
 export async function runQueries(pool: ConnectionPool, queries: readonly Query[]): Promise<QueryResult[]> {
   const results: QueryResult[] = new Array(queries.length);
-  const kinds = [...groupIndexes(queries.map(({ kind }) => kind))];
+  const kinds = [...Map.groupBy(queries.keys(), (place) => queries[place]!.kind)];
   const runKind = async (session: Session, kind: QueryKind, places: readonly number[]): Promise<void> => {
     const execute = executors[kind] as QueryBatchExecutor<QueryKind>;
     const ofKind = places.map((place) => queries[place]!);

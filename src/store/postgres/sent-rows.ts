@@ -10,11 +10,6 @@ function arrayParameters({ columns }: AnyShape): string {
   return columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
 }
 
-/** `$1::integer, $2::bigint, …`: the columns of one row. */
-export function typedParameters({ columns }: AnyShape): string {
-  return columns.map(({ type }, index) => `$${index + 1}::${type}`).join(', ');
-}
-
 /** The table `sent` for a `from` clause. Its parameters are the first ones of the statement. */
 export function sentRows(shape: AnyShape): string {
   return `unnest(${arrayParameters(shape)}) as sent (${shape.names})`;

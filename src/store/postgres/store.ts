@@ -34,19 +34,15 @@ interface MigratedPostgresStore extends PostgresStore, MigratedStore {
   server: ServerFacts;
 }
 
-/** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
-export function openPostgresStore(options: PostgresOptions): Promise<MigratedPostgresStore> {
-  return open(options, async () => {});
-}
-
-/** Does the same for a serving process, which needs every privilege. */
+/** Opens the database for a serving process, which needs every privilege. Throws as `openPostgresStore`. */
 export function openServingStore(options: PostgresOptions): Promise<MigratedPostgresStore> {
-  return open(options, refuseMissingPrivileges);
+  return openPostgresStore(options, refuseMissingPrivileges);
 }
 
-async function open(
+/** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
+export async function openPostgresStore(
   options: PostgresOptions,
-  check: (session: SchemaSession) => Promise<void>,
+  check: (session: SchemaSession) => Promise<void> = async () => {},
 ): Promise<MigratedPostgresStore> {
   const lastPrimary = lastPrimaryMemory();
   const found = await withSchemaSession({ ...options, lastPrimary }, async (session) => {

@@ -39,12 +39,10 @@ export const DELETE = statement('delete_usage')`
 
 export const addUsage: CommandExecutor<'addUsage'> = async (session, { counts }) => {
   await session.query(ADD, toArrays(USAGE_COUNT, sumByKey(counts)));
-  return null;
 };
 
 export const copyUsage: CommandExecutor<'copyUsage'> = async (session, { counts }) => {
   await session.query(COPY, toArrays(USAGE_COUNT, counts));
-  return null;
 };
 
 export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = async (session, { after }) =>

@@ -3,9 +3,8 @@
 import { cpuMs } from '../../system/cpu-time.ts';
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { countInCommandResult } from '../result-size.ts';
-import { putFigures } from '../writes.ts';
-import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
-import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { stepsOf, type WriteKind, writeKinds } from '../writes.ts';
+import { markApiTokensUsed } from './api-token.ts';
 import { copyEvents, raiseEventFloor } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordEvent } from './event/single-event.ts';
@@ -13,7 +12,7 @@ import { type CommandExecutor, MAX_CHARACTERS } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
-import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { perform } from './steps.ts';
 import { addUsage, copyUsage, deleteOldUsage } from './usage.ts';
 import { copyUserGroups } from './user-group/copy.ts';
 import { createUserGroup } from './user-group/create.ts';
@@ -30,13 +29,17 @@ import {
   copyDeliveries,
   deleteDeliveries,
   finishAttempts,
-  retryDelivery,
   retryFailedDeliveries,
-  setFailingSince,
 } from './webhook-endpoint/delivery.ts';
-import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
+
+/** Executes commands that take the same statements on both databases. */
+const executeWrite: CommandExecutor<WriteKind> = (connection, command) =>
+  perform(connection, (transaction) => stepsOf(command, transaction));
 
 const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
+  ...(Object.fromEntries(writeKinds.map((kind) => [kind, executeWrite])) as {
+    [Kind in WriteKind]: CommandExecutor<Kind>;
+  }),
   createUserGroup,
   importUserGroup,
   updateUserGroup,
@@ -45,45 +48,29 @@ const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
   rotateToken,
   resealToken,
   leaseIds,
-  ensureWorkspace,
-  renameWorkspace,
-  deleteWorkspace,
-  createApiToken,
-  revokeApiToken,
-  rotateApiToken,
   markApiTokensUsed,
   markSeen,
   addUsage,
   copyUsage,
   deleteOldUsage,
-  putFigures: (connection, command) => connection.read(putFigures(command)),
-  putDocument,
-  deleteDocument,
-  changeConfig,
-  resealDocument,
   deleteOldEvents,
   deleteOldDeliveries,
   recordEvent,
   claimDeliveries,
   finishAttempts,
-  retryDelivery,
   retryFailedDeliveries,
   cancelDeliveries,
   deleteDeliveries,
-  setFailingSince,
   eraseChanges,
   copyUserGroups,
-  copyDocuments,
   copyEvents,
   raiseEventFloor,
   copyRenames,
   copyDeliveries,
-  addTokenKeyId,
-  removeTokenKeyIds,
   // Done after the transaction: see `emptiesLog`.
   scrub: () => false,
   // Without statistics SQLite chooses the index that has all columns of the key.
-  gatherStatistics: () => null,
+  gatherStatistics: () => {},
   pingWrite,
 };
 

@@ -3,7 +3,7 @@
 import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { type ReadKind, readKinds, readOf } from '../reads.ts';
+import { findEndpointHealth, type ReadKind, readKinds, readOf } from '../reads.ts';
 import { countInQueryResult } from '../result-size.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
@@ -23,7 +23,7 @@ import {
   resolveToken,
 } from './user-group/user-group.ts';
 import { findNextEndpoint } from './webhook-endpoint/delete-old-deliveries.ts';
-import { findEndpointHealth, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
+import { findPendingEndpoint } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
 const executeRead: QueryExecutor<ReadKind> = (connection, query) => connection.read(readOf(query));
@@ -49,7 +49,7 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   hasMoreEvents,
   findNextEndpoint,
   findPendingEndpoint,
-  findEndpointHealth,
+  findEndpointHealth: (connection, query) => connection.perform(findEndpointHealth(query)),
   findNextTenant,
   findNextTenantWithUsage,
   findEventFloor,

@@ -19,12 +19,10 @@ const findNext = nextKey(
 
 export const addUsage: CommandExecutor<'addUsage'> = (connection, { counts }) => {
   for (const count of counts) connection.run(ADD, USAGE_COUNT.cells(count));
-  return null;
 };
 
 export const copyUsage: CommandExecutor<'copyUsage'> = (connection, { counts }) => {
   for (const count of counts) connection.run(COPY, USAGE_COUNT.cells(count));
-  return null;
 };
 
 export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = (connection, { after }) =>

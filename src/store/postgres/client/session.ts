@@ -1,8 +1,8 @@
 // Runs one unit of work on one connection. Queries made together travel in one pipeline: one round trip.
 
 import type { EventQuota } from '../../../domain/event/quota.ts';
-import type { Read } from '../../reads.ts';
-import type { Statement } from '../../statement.ts';
+import type { Read, Statement } from '../../statement.ts';
+import type { Steps } from '../../steps.ts';
 
 export interface PendingStatement {
   statement: Statement;
@@ -57,6 +57,16 @@ export class Session {
 
   async read<Result>({ statement, values, toResult }: Read<Result>): Promise<Result> {
     return toResult(await this.query(statement, values));
+  }
+
+  /** Sends each step in one pipeline. */
+  async perform<Result>(steps: Steps<Result>): Promise<Result> {
+    let step = steps.next();
+    while (!step.done) {
+      const statements = step.value;
+      step = steps.next(await this.pipelined(() => statements.map((each) => this.read(each))));
+    }
+    return step.value;
   }
 
   /**

@@ -19,14 +19,12 @@ export const RAISE_BASE = statement('raise_event_position_base')`
 export const copyEvents: CommandExecutor<'copyEvents'> = async (session, { events }) => {
   await session.query(COPY, toArrays(EVENT, events));
   await raiseBase(session, Math.max(...events.map(({ position }) => position)));
-  return null;
 };
 
 /** Runs in a transaction. */
 export const raiseEventFloor: CommandExecutor<'raiseEventFloor'> = async (session, { floor }) => {
   await session.query(RAISE_FLOOR, [floor]);
   await raiseBase(session, floor);
-  return null;
 };
 
 async function raiseBase(session: Session, last: number): Promise<void> {

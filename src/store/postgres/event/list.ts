@@ -5,6 +5,7 @@ import { bucketOfTarget, type EventPosition, type StoredEvent } from '../../../d
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import { AHEAD, type EventPage, type EventSearch } from '../../port.ts';
+import { exists, one } from '../../reads.ts';
 import { type Statement, statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
@@ -133,15 +134,10 @@ function toCandidate(row: readonly unknown[]): EventCandidate {
 export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) =>
   TENANT_WITH_EVENTS.readFirst(await session.query(NEXT_TENANT, TENANT.cellsAfter(after)));
 
-export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { key, than }) =>
-  (await session.query(HAS_MORE, [...userGroupCells(key), than])).length > 0;
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (session, { key, than }) =>
+  session.read(exists(HAS_MORE, [...userGroupCells(key), than]));
 
-export const findEventFloor: QueryExecutor<'findEventFloor'> = async (session) => {
-  const [row] = await session.query(FLOOR);
-  return row![0] as number;
-};
+export const findEventFloor: QueryExecutor<'findEventFloor'> = (session) => session.read(one<number>(FLOOR));
 
-export const findFeedBlocker: QueryExecutor<'findFeedBlocker'> = async (session) => {
-  const [row] = await session.query(FEED_BLOCKER);
-  return row![0] as number | null;
-};
+export const findFeedBlocker: QueryExecutor<'findFeedBlocker'> = (session) =>
+  session.read(one<number | null>(FEED_BLOCKER));

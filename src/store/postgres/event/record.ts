@@ -15,8 +15,8 @@ import { DELIVERY, EVENT, EVENT_TARGET, RECORDED_EVENT, USER_GROUP, USER_GROUP_K
 import type { Recorded } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
+import type { Recording } from '../../steps.ts';
 import type { Session } from '../client/session.ts';
-import type { Recording } from '../executor.ts';
 import { isSent, numberedRows, parameterAfter, sentRows, toArrays } from '../sent-rows.ts';
 
 /** Number of positions for each transaction id. */

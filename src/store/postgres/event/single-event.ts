@@ -42,7 +42,7 @@ export async function lockTargets(
   const others = events.filter(({ target }) => target.type !== 'user_group');
   await session.pipelined(() => [
     keys.length > 0 && lockUserGroups(session, keys),
-    ...others.toSorted(byTenant).map((event) => lockEnvironment(session, event)),
+    ...others.toSorted(byTenant).map((event) => session.perform(lockEnvironment(event))),
   ]);
 }
 
@@ -50,5 +50,4 @@ export async function lockTargets(
 export const recordEvent: CommandExecutor<'recordEvent'> = async (session, command, { recordings }) => {
   await lockTargets(session, [command]);
   recordings.push({ event: command.event });
-  return null;
 };

@@ -18,5 +18,4 @@ export const MARK = statement('mark_user_groups_seen')`
 /** Updates in the key order that every process uses. */
 export const markSeen: CommandExecutor<'markSeen'> = async (session, { userGroups, at }) => {
   await session.query(MARK, [...toArrays(SEEN, userGroups.toSorted(byKey)), at]);
-  return null;
 };

@@ -4,27 +4,22 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import { changeConfig } from '../../document.ts';
 import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { UserGroupRename } from '../../port.ts';
 import { statement } from '../../statement.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { conflict } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
-import { changeConfig } from '../document.ts';
 import { nextPositionOfAll, recordAt } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
+import { COPY } from './copy.ts';
 import { heldImportedTokens, moveImportedTokens } from './imported-token.ts';
 import { findByKey, lockUserGroups } from './user-group.ts';
 
 export const TAKE = statement('take_user_group')`
   delete from user_groups where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4`;
-
-export const PLACE = statement('place_user_group')`
-  insert into user_groups (${USER_GROUP.names})
-  select ${USER_GROUP.names} from ${sentRows(USER_GROUP)}
-  on conflict (bucket, workspace_id, environment, provided_id) do nothing
-  returning team_id`;
 
 export const ADD = statement('add_user_group_renames')`
   insert into user_group_renames (${RENAME.names})
@@ -54,7 +49,7 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (sessio
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   if (holder !== null) return 'id_taken';
   if (stored.sealedToken.ciphertext !== command.expected.ciphertext) return 'stale';
-  if ((await changeConfig(session, config, transaction)) === 'version_mismatch') return 'stale';
+  if ((await session.perform(changeConfig(config, transaction))) === 'version_mismatch') return 'stale';
   const renamed = renamedUserGroup(stored, command);
   await replace(session, stored, renamed);
   await recordRename(session, command, renamed);
@@ -66,7 +61,7 @@ async function replace(session: Session, stored: UserGroup, renamed: UserGroup):
   const [, , placed] = await session.pipelined(() => [
     session.query(TAKE, USER_GROUP_KEY.cells(stored)),
     moveImportedTokens(session, heldImportedTokens(renamed)),
-    session.query(PLACE, toArrays(USER_GROUP, [renamed])),
+    session.query(COPY, toArrays(USER_GROUP, [renamed])),
   ]);
   if (placed.length === 0) throw conflict(new Error('concurrent creation of a user group'));
 }
@@ -90,7 +85,5 @@ async function addRenames(session: Session, renames: readonly Rename[]): Promise
   await session.query(ADD, toArrays(RENAME, renames));
 }
 
-export const copyRenames: CommandExecutor<'copyRenames'> = async (session, { renames }) => {
-  await addRenames(session, renames);
-  return null;
-};
+export const copyRenames: CommandExecutor<'copyRenames'> = (session, { renames }) =>
+  addRenames(session, renames);

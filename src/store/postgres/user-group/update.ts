@@ -49,22 +49,22 @@ export const UPDATE = statement('update_user_groups')`
 type Result = CommandResult<'updateUserGroup'>;
 
 /**
- * Keys must be distinct. `locked` has the groups that this transaction has changed, by key: if many updates
+ * Keys must be distinct. `transaction.locked` has the groups that this transaction has changed, by key: if many updates
  * have the same If-Match, the first one decides the others without a query.
  */
 export async function updateUserGroups(
   session: Session,
   commands: readonly UserGroupUpdate[],
-  { locked, recordings }: Transaction,
+  transaction: Transaction,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
   for (const command of commands) {
-    const group = locked.get(keyToString(command.key));
+    const group = transaction.locked.get(keyToString(command.key));
     const result = group && reasonNotUpdated(command, group);
     if (result) results.set(keyToString(command.key), result);
   }
   const unsettled = commands.filter(({ key }) => !results.has(keyToString(key)));
-  await applyOrConflict(unsettled, (rest) => update(session, rest, results, { locked, recordings }));
+  await applyOrConflict(unsettled, (rest) => update(session, rest, results, transaction));
   return commands.map(({ key }) => results.get(keyToString(key))!);
 }
 

@@ -11,10 +11,9 @@ import type {
 } from '../../../domain/webhook-endpoint/delivery.ts';
 import { endpointDocumentKey } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { DELIVERY, DELIVERY_KEY, ENDPOINT_POSITION, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
-import { failingSince, lastDeliveredAt, pendingDeliveries, READS } from '../../reads.ts';
+import { failingSince, READS } from '../../reads.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
-import { CLEAR_FAILING, SET_FAILING } from '../../writes.ts';
 import type { Session } from '../client/session.ts';
 import { lockEnvironment } from '../document.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
@@ -87,14 +86,11 @@ export const FINISH = statement('finish_attempts')`
     and (${NEXT_ATTEMPT_AT} = sent.claimed_until
       or sent.state = 'delivered' and (stored.state = 'failed' or ${NEXT_ATTEMPT_AT} > sent.claimed_until))`;
 
-const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = ${parameterAfter(DELIVERY_KEY)}
-    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
-
-export const RETRY = statement('retry_delivery')`${MAKE_PENDING} returning stored.event_id`;
-
 // Checks the state again, as `CANCEL` does: another process may have changed a delivery since it was read.
 export const RETRY_FAILED = statement('retry_failed_deliveries')`
-  ${MAKE_PENDING} and stored.state = 'failed' returning stored.event_id`;
+  update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = ${parameterAfter(DELIVERY_KEY)}
+  from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)} and stored.state = 'failed'
+  returning stored.event_id`;
 
 export const CANCEL = statement('cancel_deliveries')`
   update deliveries as stored set state = 'failed', next_attempt_at = null, error = ${parameterAfter(DELIVERY_KEY)}
@@ -114,18 +110,8 @@ export const listDeliveries: QueryExecutor<'listDeliveries'> = async (session, q
   return session.read(query.isFailed ? { ...read, statement: LIST_FAILED } : read);
 };
 
-export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
-  session,
-  { endpoint, atMost },
-) => ({
-  pendingDeliveries: await session.read(pendingDeliveries(endpoint, atMost)),
-  lastDeliveredAt: await session.read(lastDeliveredAt(endpoint)),
-  failingSince: await session.read(failingSince(endpoint)),
-});
-
 export const copyDeliveries: CommandExecutor<'copyDeliveries'> = async (session, { deliveries }) => {
   await session.query(COPY, toArrays(DELIVERY, deliveries));
-  return null;
 };
 
 /** Claims only deliveries that are still due at the time that was read: other processes claim too. */
@@ -148,16 +134,6 @@ export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
 export const finishAttempts: CommandExecutor<'finishAttempts'> = async (session, { attempts }) => {
   const inOrder = attempts.toSorted(({ key: a }, { key: b }) => byKey(a, b));
   await session.query(FINISH, toArrays(FINISHED, inOrder));
-  return null;
-};
-
-export const retryDelivery: CommandExecutor<'retryDelivery'> = async (
-  session,
-  { endpoint, eventId, now },
-) => {
-  const delivery = await session.read(READS.findDelivery({ endpoint, eventId }));
-  if (delivery === null) return false;
-  return (await session.query(RETRY, [...toArrays(DELIVERY_KEY, [delivery]), now])).length === 1;
 };
 
 export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = async (
@@ -191,16 +167,10 @@ export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (sess
 /** Locks the endpoint until the end of the transaction: no event is recorded for a new version of it. */
 async function tagOf(session: Session, endpoint: WebhookEndpointKey): Promise<VersionTag | null> {
   const key = endpointDocumentKey(endpoint);
-  await lockEnvironment(session, key);
+  await session.perform(lockEnvironment(key));
   const document = await session.read(READS.findDocument({ key }));
   return document && documentTag(document);
 }
-
-export const setFailingSince: CommandExecutor<'setFailingSince'> = async (session, { endpoint, since }) => {
-  if (since === null) await session.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
-  else await session.query(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
-  return session.read(failingSince(endpoint));
-};
 
 /** `rows` have the columns of `DELIVERY`. */
 function toKeyArrays(rows: readonly unknown[][]): unknown[][] {

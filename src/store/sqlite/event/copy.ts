@@ -13,11 +13,9 @@ const RAISE_FLOOR = "update sqlite_sequence set seq = ? where name = 'events' an
 
 export const copyEvents: CommandExecutor<'copyEvents'> = (connection, { events }) => {
   for (const event of events) connection.run(COPY, EVENT.cells(event));
-  return null;
 };
 
 export const raiseEventFloor: CommandExecutor<'raiseEventFloor'> = (connection, { floor }) => {
   connection.run(ADD_FLOOR, []);
   connection.run(RAISE_FLOOR, [floor, floor]);
-  return null;
 };

@@ -10,7 +10,5 @@ const FIND = `select ${EVENT.names} from events where ${HAS_TARGET} and position
 export const findEvent: QueryExecutor<'findEvent'> = (connection, { key }) =>
   EVENT.readOrNull(connection.get(FIND, [...targetCells(key, key.target), key.position]));
 
-export const recordEvent: CommandExecutor<'recordEvent'> = (connection, { event }) => {
-  record(connection, event, null);
-  return null;
-};
+export const recordEvent: CommandExecutor<'recordEvent'> = (connection, { event }) =>
+  void record(connection, event, null);

@@ -6,9 +6,9 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { StoreUnavailable } from '../../port.ts';
-import type { Read } from '../../reads.ts';
 import type { Cell, Row } from '../../row-shape.ts';
-import type { Statement } from '../../statement.ts';
+import type { Read } from '../../statement.ts';
+import type { Steps } from '../../steps.ts';
 import { acceptsData, reportsFreeSpace, rewrite } from './file.ts';
 import { guard, isFailedSync } from './file-error.ts';
 
@@ -148,12 +148,13 @@ export class Connection {
   }
 
   read<Result>({ statement, values, toResult }: Read<Result>): Result {
-    return toResult(this.query(statement, values));
+    return toResult(this.all(statement.sql, values));
   }
 
-  /** Runs a statement that is the same on both databases. */
-  query({ sql }: Statement, values: readonly Cell[]): Row[] {
-    return this.all(sql, values);
+  perform<Result>(steps: Steps<Result>): Result {
+    let step = steps.next();
+    while (!step.done) step = steps.next(step.value.map((each) => this.read(each)));
+    return step.value;
   }
 
   iterate(sql: string, values: readonly Cell[]): Iterable<Row> {

@@ -10,5 +10,4 @@ export const copyUserGroups: CommandExecutor<'copyUserGroups'> = (connection, { 
     addImportedToken(connection, bucket, tokenDigest);
     addImportedToken(connection, bucket, previousTokenDigest);
   }
-  return null;
 };

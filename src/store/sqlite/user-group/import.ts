@@ -1,7 +1,7 @@
 import type { ImportedUserGroup } from '../../port.ts';
 import type { CommandExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
-import { hasWorkspace } from '../workspace.ts';
+import { workspaceExists } from '../steps.ts';
 import { createUserGroup } from './create.ts';
 import { addImportedToken, findImportedToken } from './imported-token.ts';
 import { findByKey, findByToken } from './user-group.ts';
@@ -10,7 +10,7 @@ export const importUserGroup: CommandExecutor<'importUserGroup'> = (connection, 
   const { key, tokenDigest } = command;
   const stored = findByKey(connection, key);
   if (stored !== null) return { created: false, userGroup: stored };
-  if (!hasWorkspace(connection, key.workspaceId)) return 'workspace_not_found';
+  if (!connection.read(workspaceExists(key.workspaceId))) return 'workspace_not_found';
   if (isTaken(connection, command)) return 'token_taken';
   addImportedToken(connection, key.bucket, tokenDigest);
   return createUserGroup(connection, command);

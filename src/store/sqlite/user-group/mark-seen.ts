@@ -7,5 +7,4 @@ const MARK = `update user_groups set last_seen_at = ?1
 
 export const markSeen: CommandExecutor<'markSeen'> = (connection, { userGroups, at }) => {
   for (const { key, teamId } of userGroups) connection.run(MARK, [at, ...USER_GROUP_KEY.cells(key), teamId]);
-  return null;
 };

@@ -5,8 +5,7 @@ import type { VersionTag } from '../../../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { endpointDocumentKey } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { DELIVERY, ENDPOINT_POSITION, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
-import { failingSince, lastDeliveredAt, pendingDeliveries, READS } from '../../reads.ts';
-import { CLEAR_FAILING, SET_FAILING } from '../../writes.ts';
+import { failingSince, READS } from '../../reads.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
@@ -48,18 +47,8 @@ export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = (connec
   return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
 };
 
-export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = (
-  connection,
-  { endpoint, atMost },
-) => ({
-  pendingDeliveries: connection.read(pendingDeliveries(endpoint, atMost)),
-  lastDeliveredAt: connection.read(lastDeliveredAt(endpoint)),
-  failingSince: connection.read(failingSince(endpoint)),
-});
-
 export const copyDeliveries: CommandExecutor<'copyDeliveries'> = (connection, { deliveries }) => {
   for (const delivery of deliveries) connection.run(COPY, DELIVERY.cells(delivery));
-  return null;
 };
 
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = (
@@ -89,11 +78,7 @@ export const finishAttempts: CommandExecutor<'finishAttempts'> = (connection, { 
     const change = [state, nextAttemptAt, attemptedAt, responseStatus, error, attemptLog];
     connection.run(FINISH, [...change, ...ENDPOINT_POSITION.cells(key), key.eventId, claimedUntil]);
   }
-  return null;
 };
-
-export const retryDelivery: CommandExecutor<'retryDelivery'> = (connection, { endpoint, eventId, now }) =>
-  connection.run(RETRY, [now, ...ENDPOINT_POSITION.cells(endpoint), eventId]) === 1;
 
 export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = (
   connection,
@@ -124,9 +109,3 @@ function tagOf(connection: Connection, endpoint: WebhookEndpointKey): VersionTag
   const document = connection.read(READS.findDocument({ key: endpointDocumentKey(endpoint) }));
   return document && documentTag(document);
 }
-
-export const setFailingSince: CommandExecutor<'setFailingSince'> = (connection, { endpoint, since }) => {
-  if (since === null) connection.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
-  else connection.query(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
-  return connection.read(failingSince(endpoint));
-};

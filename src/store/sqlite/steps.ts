@@ -1,0 +1,30 @@
+// Performs commands that take the same statements on both databases.
+
+import { exists } from '../reads.ts';
+import { type Read, statement } from '../statement.ts';
+import { type Recording, read, type Steps, type StepsTransaction } from '../steps.ts';
+import { record } from './event/record.ts';
+import type { Connection } from './file/connection.ts';
+
+const WORKSPACE_EXISTS = statement('workspace_exists')`select 1 from workspaces where workspace_id = $1`;
+
+/** One transaction writes at a time, so none needs locks. */
+const LOCKS: Omit<StepsTransaction, 'recordings'> = {
+  *lockEnvironment() {},
+  lockWorkspace: (workspaceId) => read(workspaceExists(workspaceId)),
+};
+
+export function workspaceExists(workspaceId: number): Read<boolean> {
+  return exists(WORKSPACE_EXISTS, [workspaceId]);
+}
+
+export function perform<Result>(
+  connection: Connection,
+  start: (transaction: StepsTransaction) => Steps<Result>,
+): Result {
+  const recordings: Recording[] = [];
+  const result = connection.perform(start({ ...LOCKS, recordings }));
+  for (const { event, version = null, changes = null } of recordings)
+    record(connection, event, version, () => changes);
+  return result;
+}

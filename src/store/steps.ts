@@ -1,0 +1,43 @@
+// Queries and commands that take the same statements on both databases, but several, which may depend on the results of
+// those before: generators that yield the statements of each step, and get their results from the adapter.
+
+import type { Changes } from '../domain/event/changes.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Command, CommandKind, CommandResult, Recorded } from './port.ts';
+import type { Read } from './statement.ts';
+
+export type Steps<Result> = Generator<readonly Read<unknown>[], Result, unknown[]>;
+
+export type CommandSteps<Kind extends CommandKind> = (
+  command: Omit<Command<Kind>, 'kind'>,
+  transaction: StepsTransaction,
+) => Steps<CommandResult<Kind>>;
+
+/** What an adapter does for a command in its transaction. */
+export interface StepsTransaction {
+  /** Prevents other changes of the configuration until the end of the transaction. */
+  lockEnvironment(tenant: Tenant): Steps<unknown>;
+  /** Prevents the deletion of the workspace until then; returns whether it exists. */
+  lockWorkspace(workspaceId: number): Steps<boolean>;
+  /** The events of the changes, recorded at the end. */
+  recordings: Recording[];
+}
+
+/** A change that was made; recorded if it has an event. */
+export interface Recording extends Recorded {
+  version?: number | null;
+  changes?: Changes | null;
+}
+
+/** One step: sends the statements together, and returns the result of each. */
+export function* together<Results extends readonly unknown[]>(
+  ...reads: { [Index in keyof Results]: Read<Results[Index]> }
+): Steps<Results> {
+  return (yield reads as readonly Read<unknown>[]) as readonly unknown[] as Results;
+}
+
+/** One step with one statement. */
+export function* read<Result>(statement: Read<Result>): Steps<Result> {
+  const [result] = yield* together(statement);
+  return result;
+}
