@@ -111,6 +111,9 @@ describeOnEachDatabase('The catalogue', (database) => {
     assert.equal((await resolve('not-owner', { 40: number })).data_sources[40].provided_id, 'reserved');
     const read = await service.call('GET', '/v1/data-sources/reserved', undefined, { token: admin.token });
     assert.equal(read.json.data_source.user_group_id, null);
+    const path = '/v1/events?type=data_source.updated&limit=1';
+    const { json } = await service.call('GET', path, undefined, { token: admin.token });
+    assert.deepEqual(json.events[0].changes, { user_group_id: { from: 'owner', to: null } });
     const odd = await putSource('reserved', { user_group_id: ' x' });
     assertProblem(odd, 'invalid_request');
     assert.equal(odd.json.errors[0].pointer, '/user_group_id');

@@ -71,6 +71,17 @@ describe('Stored changes', () => {
     assert.deepEqual(published(changes.within(MAX)), {});
   });
 
+  it('have a field that is absent before or after as null', () => {
+    const name = jsonText('A');
+    const owned = { name, user_group_id: jsonText('owner') };
+    assert.deepEqual(published(new Changes(owned, { name }).within(MAX)), {
+      user_group_id: { from: 'owner', to: null },
+    });
+    assert.deepEqual(published(new Changes({ name }, owned).within(MAX)), {
+      user_group_id: { from: null, to: 'owner' },
+    });
+  });
+
   it('have both values of a field that is an object only before or after', () => {
     const text = jsonText('text');
     const object = jsonText({ long });

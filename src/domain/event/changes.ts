@@ -38,7 +38,9 @@ export class Changes {
   constructor(before: Fields | null, after: Fields) {
     this.#before = before;
     this.#after = after;
-    this.#names = Object.keys(after).filter((name) => (before?.[name] ?? null) !== after[name]);
+    // A field that only one side has is null on the other.
+    const all = before === null ? after : { ...after, ...before };
+    this.#names = Object.keys(all).filter((name) => (before?.[name] ?? null) !== (after[name] ?? null));
   }
 
   /** Returns the stored form, reduced to `maxBytes`; null if nothing differs. */
