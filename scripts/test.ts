@@ -10,6 +10,7 @@ import { Command, Option } from 'commander';
 import { FileQueue } from '../test/support/file-queue.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import { ProgramBuild } from '../test/support/program-build.ts';
+import { createTemplate } from '../test/support/store.ts';
 
 interface Tier {
   /** Folders of the tier; a tier without folders has the tests that no other tier has. */
@@ -197,6 +198,7 @@ async function runTests(): Promise<number> {
   if (named.length === 0 && isInMemory && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
   using build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
+  const template = server && named.length === 0 ? await createTemplate(server.url) : null;
   const env = {
     NODE_COMPILE_CACHE,
     TEST_FILES: String(files.length),
@@ -205,6 +207,7 @@ async function runTests(): Promise<number> {
     ...process.env,
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),
+    ...(template && { TEST_DATABASE_TEMPLATE: template }),
   };
   const processes = sharesProcesses ? concurrency : files.length;
   using queue = named.length > 0 ? null : new FileQueue(files, processes);

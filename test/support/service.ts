@@ -124,7 +124,7 @@ export class TestService implements AsyncDisposable {
   }
 
   async #start(kind: DatabaseKind): Promise<void> {
-    this.#database ??= await kind.create();
+    this.#database ??= await kind.createForService();
     await this.startApp();
     this.token = (await this.apiToken()).token;
   }

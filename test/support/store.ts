@@ -6,6 +6,7 @@ import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openServingStore } from '../../src/store/sqlite/store.ts';
 import type { DatabaseKind } from './database.ts';
+import { createDatabase, inDatabase } from './postgres/node.ts';
 import { optionsFor } from './postgres/options.ts';
 import { suiteStack } from './suite.ts';
 
@@ -14,7 +15,7 @@ export function storeOf(kind: DatabaseKind): { readonly store: Store } {
   const stack = suiteStack();
   const opened = {} as { store: Store };
   before(async () => {
-    const database = stack.use(await kind.create());
+    const database = stack.use(await kind.createForService());
     opened.store = await openStore(database.url);
     stack.defer(() => opened.store.close());
   });
@@ -24,4 +25,12 @@ export function storeOf(kind: DatabaseKind): { readonly store: Store } {
 export async function openStore(url: string): Promise<Store> {
   if (url.startsWith('sqlite:')) return openServingStore(url.slice('sqlite:'.length));
   return openPostgresStore(optionsFor(url, { poolSize: 4 }));
+}
+
+/** Creates the database whose schema others copy, because migrating each takes the server as long as copying. */
+export async function createTemplate(server: string): Promise<string> {
+  const name = 'user_group_service_template';
+  await createDatabase(new URL(server), name);
+  await (await openStore(inDatabase(new URL(server), name).href)).close();
+  return name;
 }

@@ -2,8 +2,9 @@
 
 import { SqlConnection } from '../sql.ts';
 
-export async function createDatabase(server: URL, name: string): Promise<void> {
-  await run(server, `create database ${name}`);
+/** Creates an empty database, or a copy of the template. */
+export async function createDatabase(server: URL, name: string, template?: string): Promise<void> {
+  await run(server, `create database ${name}${template ? ` template ${template}` : ''}`);
 }
 
 export async function dropDatabase(server: URL, name: string): Promise<void> {
