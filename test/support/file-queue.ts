@@ -50,32 +50,20 @@ export function filesTakenBy(entry: string): string[] {
  * Returns the code of an entry. A process takes a file by creating another file, which must not exist yet.
  */
 function textOfEntry(paths: readonly string[], runsOne: boolean): string {
-  return `import hooks, { AsyncResource } from 'node:async_hooks';
-import { writeFileSync } from 'node:fs';
+  return `import { writeFileSync } from 'node:fs';
+import { suite } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-// The runner follows every promise, which takes an eighth of the time. It needs this only to find the suite of the tests
-// of a file while the file is loaded.
-const { createHook } = hooks;
-let everything, noPromises;
-hooks.createHook = (callbacks) => {
-  noPromises = createHook({ ...callbacks, trackPromises: false });
-  return (everything = createHook(callbacks));
+// A library that a file loads may end the process with 0 before the runner reports an error after the end of its test.
+let hasError = false;
+const note = (error) => {
+  hasError = true;
+  console.error(error);
 };
-const { suite } = await import('node:test');
-hooks.createHook = createHook;
-const load = (path) => {
-  noPromises.disable();
-  everything.enable();
-  return import(path).finally(() => {
-    everything.disable();
-    noPromises.enable();
-  });
-};
-const outside = new AsyncResource('files');
-// The runner knows neither the test nor the file of such an error.
-let current = '';
-process.on('unhandledRejection', (error) => console.error(current, error));
+process.on('unhandledRejection', note).on('uncaughtException', note);
+process.on('exit', () => {
+  if (hasError) process.exitCode = 1;
+});
 
 const entry = fileURLToPath(import.meta.url);
 const isTaken = (path, place) => {
@@ -92,8 +80,7 @@ const isTaken = (path, place) => {
 const alive = setInterval(() => {}, 60_000);
 for (const [place, path] of ${JSON.stringify(paths)}.entries()) {
   if (isTaken(path, place)) continue;
-  current = path;
-  await outside.runInAsyncScope(() => suite(path, () => load(path)));
+  await suite(path, () => import(path));
   if (${runsOne}) break;
 }
 clearInterval(alive);
