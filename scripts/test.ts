@@ -196,7 +196,9 @@ async function runTests(): Promise<number> {
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
   const { concurrency, sharesProcesses, isInMemory, startsBuild, threads }: Tier = TIERS[tier];
   if (named.length === 0 && isInMemory && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
-  using build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
+  const build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
+  // Not `using`: an interruption skips the end of this function.
+  process.on('exit', () => build?.[Symbol.dispose]());
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const template = server && named.length === 0 ? await createTemplate(server.url) : null;
   const env = {

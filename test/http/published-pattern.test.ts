@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { sqlite } from '../support/database.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
 interface TextSchema {
@@ -164,9 +164,8 @@ function exampleValue(example: { value?: unknown; $ref?: string }): unknown {
   return document.components.examples[name].value;
 }
 
-// One database is enough: what a pattern accepts, test/user-group/read.test.ts stores on both.
-describe('The service enforces the patterns of its description', () => {
-  const service = TestService.of(sqlite);
+describeOnEachDatabase('The service enforces the patterns of its description', (database) => {
+  const service = TestService.of(database);
 
   const { UserGroupRequest } = document.components.schemas;
   const search = document.paths['/v1/user-groups'].get.parameters.find(

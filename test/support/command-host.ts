@@ -47,6 +47,11 @@ export class CommandHost {
       child.send(command);
       const [exit] = await Promise.race([answer, ended]);
       return exit;
+    } catch (cause) {
+      // The command may still run: the next one gets another process.
+      child.kill('SIGKILL');
+      this.#child = null;
+      throw new Error(`no exit of: user-group-service ${command.args.join(' ')}`, { cause });
     } finally {
       done.abort();
       for (const handle of [child, child.channel!]) handle.unref();
