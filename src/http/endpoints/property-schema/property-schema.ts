@@ -8,7 +8,7 @@ import {
   propertySchemaBody,
   propertySchemaFields,
 } from '../../../domain/property-schema/property-schema-body.ts';
-import { deleteDocument, readDocument } from '../../../operations/document/document.ts';
+import { deleteDocument, documentNotFound, findDocument } from '../../../operations/document/document.ts';
 import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -37,7 +37,8 @@ export const readPropertySchema = endpoint({
   permissions: ['read-write', 'read-only'],
   purpose: 'read the property schema',
   handle: async ({ context, caller, reply }) => {
-    const document = await readDocument(context, caller, propertySchemaDefinition, SINGLETON_ID);
+    const document = await findDocument(context, caller, propertySchemaDefinition);
+    if (document === null) throw documentNotFound(propertySchemaDefinition);
     setDocumentTag(reply, document);
     return json(parsePropertySchema(document));
   },
