@@ -13,8 +13,8 @@ import { isMetByTag } from '../domain/precondition.ts';
 import { type Tenant, tenantName } from '../domain/tenant.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from './entities.ts';
 import { documentTotal, exists, READS, run } from './reads.ts';
-import { type Read, statement } from './statement.ts';
-import { type CommandSteps, read, type Steps } from './steps.ts';
+import { type Call, statement } from './statement.ts';
+import { type CommandSteps, type Steps, send } from './steps.ts';
 
 const INSERT = `insert into documents (${DOCUMENT.names}) values (${DOCUMENT.parameters})`;
 
@@ -54,13 +54,13 @@ export const putDocument: CommandSteps<'putDocument'> = function* (
   yield* lockEnvironment(key);
   if (configVersion !== undefined && (yield* currentVersion(key)) !== configVersion)
     return 'version_mismatch';
-  const other = related ? yield* read(READS.findDocument(related)) : null;
+  const other = related ? yield* send(READS.findDocument(related)) : null;
   if (!isMetByTag(related?.precondition, other && documentTag(other))) return 'version_mismatch';
-  const stored = yield* read(READS.findDocument({ key }));
+  const stored = yield* send(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
   if (isUnchanged) return { created: false, document: stored };
-  const exceeded = exceededLimit({ ...key, body }, stored, yield* read(documentTotal(key)), limit);
+  const exceeded = exceededLimit({ ...key, body }, stored, yield* send(documentTotal(key)), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document = nextVersion(key, stored, { body, secret, now });
   yield* change(key, [put(document)]);
@@ -73,7 +73,7 @@ export const deleteDocument: CommandSteps<'deleteDocument'> = function* (
   { lockEnvironment, recordings },
 ) {
   yield* lockEnvironment(key);
-  const stored = yield* read(READS.findDocument({ key }));
+  const stored = yield* send(READS.findDocument({ key }));
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
   yield* change(key, [run(DELETE, DOCUMENT_KEY.cells(key))]);
@@ -103,7 +103,7 @@ export const resealDocument: CommandSteps<'resealDocument'> = function* (
 ) {
   yield* lockEnvironment(key);
   const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
-  const isResealed = yield* read(exists(RESEAL, [...DOCUMENT_KEY.cells(key), ...values]));
+  const isResealed = yield* send(exists(RESEAL, [...DOCUMENT_KEY.cells(key), ...values]));
   if (isResealed) yield* change(key, []);
   return isResealed;
 };
@@ -119,16 +119,16 @@ export const copyDocuments: CommandSteps<'copyDocuments'> = function* ({ documen
   }
 };
 
-function put(document: Document): Read<void> {
+function put(document: Document): Call<void> {
   return run(PUT, DOCUMENT.cells(document));
 }
 
 function currentVersion(tenant: Tenant): Steps<number> {
-  return read(READS.findConfigVersion({ tenant }));
+  return send(READS.findConfigVersion({ tenant }));
 }
 
 /** Returns the step to the next version of the configuration. */
-function* change(tenant: Tenant, changes: readonly Read<void>[]): Steps<number> {
+function* change(tenant: Tenant, changes: readonly Call<void>[]): Steps<number> {
   const step = randomInt(1, MAX_STEP);
   yield [...changes, run(INCREMENT, [...TENANT.cells(tenant), step])];
   return step;

@@ -26,7 +26,7 @@ import {
 } from './entities.ts';
 import { NEWEST_DELIVERIES, type Query, type QueryKind, type QueryResult } from './port.ts';
 import type { Cell, Entity, RowShape } from './row-shape.ts';
-import { type Read, type Statement, statement } from './statement.ts';
+import { type Call, type Statement, statement } from './statement.ts';
 import { type Steps, together } from './steps.ts';
 
 const FIND_API_TOKEN_BY_ID = statement('find_api_token_by_id')`
@@ -195,21 +195,21 @@ export const READS = {
   scanDeliveries: scan('deliveries', DELIVERY, DELIVERY_POSITION),
   scanFailingEndpoints: scan('failing_webhook_endpoints', FAILING_ENDPOINT, ENDPOINT_POSITION),
   scanUsage: scan('usage_counts', USAGE_COUNT, USAGE_POSITION),
-} satisfies { [Kind in QueryKind]?: (query: Omit<Query<Kind>, 'kind'>) => Read<QueryResult<Kind>> };
+} satisfies { [Kind in QueryKind]?: (query: Omit<Query<Kind>, 'kind'>) => Call<QueryResult<Kind>> };
 
 export type ReadKind = keyof typeof READS;
 export const readKinds = Object.keys(READS) as ReadKind[];
 
-export function readOf(query: Query<ReadKind>): Read<QueryResult<ReadKind>> {
-  return (READS[query.kind] as (query: Query<ReadKind>) => Read<QueryResult<ReadKind>>)(query);
+export function readOf(query: Query<ReadKind>): Call<QueryResult<ReadKind>> {
+  return (READS[query.kind] as (query: Query<ReadKind>) => Call<QueryResult<ReadKind>>)(query);
 }
 
-export function apiTokenExists(apiTokenId: number): Read<boolean> {
+export function apiTokenExists(apiTokenId: number): Call<boolean> {
   return exists(API_TOKEN_EXISTS, [apiTokenId]);
 }
 
 /** Number and size of the documents of the same kind. */
-export function documentTotal({ workspaceId, environment, kind }: DocumentKey): Read<DocumentTotal> {
+export function documentTotal({ workspaceId, environment, kind }: DocumentKey): Call<DocumentTotal> {
   return {
     statement: TOTAL_DOCUMENTS,
     values: [workspaceId, environment, kind],
@@ -234,7 +234,7 @@ export function* findEndpointHealth({
 }
 
 /** First failure since the last success; null if the last delivery succeeded. */
-export function failingSince(endpoint: WebhookEndpointKey): Read<number | null> {
+export function failingSince(endpoint: WebhookEndpointKey): Call<number | null> {
   return one<number | null>(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint), null);
 }
 
@@ -243,7 +243,7 @@ function first<Value extends object>(
   entity: Entity<Value>,
   statement: Statement,
   values: readonly Cell[],
-): Read<Value | null> {
+): Call<Value | null> {
   return { statement, values, toResult: (rows) => entity.readFirst(rows) };
 }
 
@@ -251,7 +251,7 @@ function all<Value extends object>(
   entity: Entity<Value>,
   statement: Statement,
   values: readonly Cell[],
-): Read<Value[]> {
+): Call<Value[]> {
   return { statement, values, toResult: (rows) => entity.readAll(rows) };
 }
 
@@ -260,22 +260,22 @@ export function one<Value extends Cell>(
   statement: Statement,
   values: readonly Cell[] = [],
   absent?: Value,
-): Read<Value> {
+): Call<Value> {
   return { statement, values, toResult: ([row = [absent]]) => row[0] as Value };
 }
 
 /** Returns the only column of every row. */
-export function texts(statement: Statement): Read<string[]> {
+export function texts(statement: Statement): Call<string[]> {
   return { statement, values: [], toResult: (rows) => rows.map(([text]) => text as string) };
 }
 
 /** Whether there is a row. */
-export function exists(statement: Statement, values: readonly Cell[]): Read<boolean> {
+export function exists(statement: Statement, values: readonly Cell[]): Call<boolean> {
   return { statement, values, toResult: (rows) => rows.length > 0 };
 }
 
 /** Returns nothing. */
-export function run(statement: Statement, values: readonly Cell[]): Read<void> {
+export function run(statement: Statement, values: readonly Cell[]): Call<void> {
   return { statement, values, toResult: () => {} };
 }
 
@@ -284,7 +284,7 @@ function scan<Position extends object, Value extends object>(
   table: string,
   rows: Pick<Entity<Value>, 'names' | 'readAll'>,
   position: RowShape<Position>,
-): (page: { after: Position | null; limit: number }) => Read<Value[]> {
+): (page: { after: Position | null; limit: number }) => Call<Value[]> {
   const page = statement(`scan_${table}`)`select ${rows.names} from ${table} ${position.pageAfter()}`;
   return ({ after, limit }) => ({
     statement: page,

@@ -7,7 +7,7 @@ export interface Statement {
 }
 
 /** A statement with its parameters, and the meaning of its rows. */
-export interface Read<Result> {
+export interface Call<Result> {
   statement: Statement;
   values: readonly Cell[];
   toResult: (rows: readonly Row[]) => Result;

@@ -4,16 +4,16 @@
 import type { Changes } from '../domain/event/changes.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { Command, CommandKind, CommandResult, Recorded } from './port.ts';
-import type { Read } from './statement.ts';
+import type { Call } from './statement.ts';
 
-export type Steps<Result> = Generator<readonly Read<unknown>[], Result, unknown[]>;
+export type Steps<Result> = Generator<readonly Call<unknown>[], Result, unknown[]>;
 
 export type CommandSteps<Kind extends CommandKind> = (
   command: Omit<Command<Kind>, 'kind'>,
   transaction: StepsTransaction,
 ) => Steps<CommandResult<Kind>>;
 
-/** What an adapter does for a command in its transaction. */
+/** Locks and events that an adapter provides to a command. */
 export interface StepsTransaction {
   /** Prevents other changes of the configuration until the end of the transaction. */
   lockEnvironment(tenant: Tenant): Steps<unknown>;
@@ -31,13 +31,13 @@ export interface Recording extends Recorded {
 
 /** One step: sends the statements together, and returns the result of each. */
 export function* together<Results extends readonly unknown[]>(
-  ...reads: { [Index in keyof Results]: Read<Results[Index]> }
+  ...calls: { [Index in keyof Results]: Call<Results[Index]> }
 ): Steps<Results> {
-  return (yield reads as readonly Read<unknown>[]) as readonly unknown[] as Results;
+  return (yield calls as readonly Call<unknown>[]) as readonly unknown[] as Results;
 }
 
 /** One step with one statement. */
-export function* read<Result>(statement: Read<Result>): Steps<Result> {
+export function* send<Result>(statement: Call<Result>): Steps<Result> {
   const [result] = yield* together(statement);
   return result;
 }

@@ -13,10 +13,10 @@ import {
   WORKSPACE,
   WORKSPACE_TABLES,
 } from './entities.ts';
-import type { Command, CommandKind, CommandResult } from './port.ts';
+import { type Command, type CommandKind, type CommandResult, StoreUnavailable } from './port.ts';
 import { apiTokenExists, exists, failingSince, one, READS, run, texts } from './reads.ts';
-import { type Read, statement } from './statement.ts';
-import { type CommandSteps, read, type Steps, type StepsTransaction, together } from './steps.ts';
+import { type Call, statement } from './statement.ts';
+import { type CommandSteps, type Steps, type StepsTransaction, send, together } from './steps.ts';
 
 const CREATE_WORKSPACE = statement('create_workspace')`
   insert into workspaces (${WORKSPACE.names}) values (${WORKSPACE.parameters}) on conflict (name) do nothing`;
@@ -84,29 +84,33 @@ const UPDATE_FIGURES = statement('update_figures')`
   set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
   where workspace_id = $1 and environment = $2 and counting_until = $6 returning workspace_id`;
 
+/** Attempts to create a workspace that others delete or rename at the same time. */
+const MAX_ATTEMPTS = 10;
+
 /** Commands of the port. */
 export const WRITES = {
   *ensureWorkspace({ workspaceId, name, now }) {
-    for (;;) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       yield [run(CREATE_WORKSPACE, WORKSPACE.cells({ workspaceId, name, createdAt: now }))];
-      const workspace = yield* read(READS.findWorkspace({ name }));
+      const workspace = yield* send(READS.findWorkspace({ name }));
       // The id is unique to this command. Without a workspace, it was deleted or renamed in between.
       if (workspace !== null) return { created: workspace.workspaceId === workspaceId, workspace };
     }
+    throw new StoreUnavailable(`the workspace ${name} is repeatedly deleted or renamed`);
   },
   *renameWorkspace({ workspaceId, from, to }) {
-    const holder = yield* read(READS.findWorkspace({ name: to }));
+    const holder = yield* send(READS.findWorkspace({ name: to }));
     if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
-    return (yield* read(exists(RENAME_WORKSPACE, [to, workspaceId, from]))) ? 'renamed' : 'not_found';
+    return (yield* send(exists(RENAME_WORKSPACE, [to, workspaceId, from]))) ? 'renamed' : 'not_found';
   },
   /** Each check sees what was committed before the lock. */
   *deleteWorkspace({ workspaceId, endedBefore }, { lockWorkspace }) {
     if (!(yield* lockWorkspace(workspaceId))) return 'not_found';
-    if (yield* read(hasRows('user_groups', workspaceId))) return 'has_user_groups';
+    if (yield* send(hasRows('user_groups', workspaceId))) return 'has_user_groups';
     const unended = exists(UNENDED_API_TOKEN_OF_WORKSPACE, [workspaceId, endedBefore]);
-    if (yield* read(unended)) return 'has_api_tokens';
+    if (yield* send(unended)) return 'has_api_tokens';
     for (const table of ['events', 'deliveries', 'usage_counts'])
-      if (yield* read(hasRows(table, workspaceId))) return 'has_history';
+      if (yield* send(hasRows(table, workspaceId))) return 'has_history';
     for (const table of [...WORKSPACE_TABLES, 'workspaces']) yield [deleteRows(table, workspaceId)];
     return 'deleted';
   },
@@ -114,7 +118,7 @@ export const WRITES = {
   *createApiToken(command, { lockWorkspace, recordings }) {
     const { apiTokenId, workspaceId, digest, limit, event } = command;
     if (!(yield* lockWorkspace(workspaceId))) return 'workspace_not_found';
-    if (limit !== undefined && (yield* read(activeApiTokens(command))) >= limit) return 'limit_reached';
+    if (limit !== undefined && (yield* send(activeApiTokens(command))) >= limit) return 'limit_reached';
     const [isCreated, holder] = yield* together(
       exists(CREATE_API_TOKEN, API_TOKEN.cells(command)),
       one<number | null>(FIND_ID_OF_API_TOKEN, [digest], null),
@@ -126,13 +130,13 @@ export const WRITES = {
     return 'created';
   },
   *revokeApiToken({ apiTokenId, now, event }, { recordings }) {
-    const isRevoked = yield* read(exists(REVOKE_API_TOKEN, [now, apiTokenId]));
+    const isRevoked = yield* send(exists(REVOKE_API_TOKEN, [now, apiTokenId]));
     if (isRevoked) recordings.push({ event });
-    return isRevoked || (yield* read(apiTokenExists(apiTokenId)));
+    return isRevoked || (yield* send(apiTokenExists(apiTokenId)));
   },
   *rotateApiToken({ apiTokenId, currentDigest, digest, previousExpiresAt, event }, { recordings }) {
     const values = [digest, previousExpiresAt, apiTokenId, currentDigest];
-    const isRotated = yield* read(exists(ROTATE_API_TOKEN, values));
+    const isRotated = yield* send(exists(ROTATE_API_TOKEN, values));
     if (isRotated) recordings.push({ event });
     return isRotated;
   },
@@ -142,15 +146,15 @@ export const WRITES = {
   resealDocument,
   copyDocuments,
   *retryDelivery({ endpoint, eventId, now }) {
-    const delivery = yield* read(READS.findDelivery({ endpoint, eventId }));
-    return delivery !== null && (yield* read(exists(RETRY_DELIVERY, [now, ...DELIVERY_KEY.cells(delivery)])));
+    const delivery = yield* send(READS.findDelivery({ endpoint, eventId }));
+    return delivery !== null && (yield* send(exists(RETRY_DELIVERY, [now, ...DELIVERY_KEY.cells(delivery)])));
   },
   *setFailingSince({ endpoint, since }) {
     const key = ENDPOINT_POSITION.cells(endpoint);
     yield [since === null ? run(CLEAR_FAILING, key) : run(SET_FAILING, [...key, since])];
-    return yield* read(failingSince(endpoint));
+    return yield* send(failingSince(endpoint));
   },
-  addTokenKeyId: ({ keyId, now }) => read(run(ADD_TOKEN_KEY, [keyId, now])),
+  addTokenKeyId: ({ keyId, now }) => send(run(ADD_TOKEN_KEY, [keyId, now])),
   // Statements of their own: Citus cannot read a distributed table while it modifies a reference table.
   *removeTokenKeyIds({ keep }) {
     const [known, ofTokens, ofDocuments] = yield* together(
@@ -163,9 +167,9 @@ export const WRITES = {
   },
   putFigures: ({ tenant, expected, countingUntil, counted }) => {
     const cells = [...TENANT.cells(tenant), countingUntil];
-    if (expected === null) return read(exists(START_FIGURES, cells));
+    if (expected === null) return send(exists(START_FIGURES, cells));
     const { countedAt = null, figures = null } = counted ?? {};
-    return read(exists(UPDATE_FIGURES, [...cells, countedAt, figures, expected]));
+    return send(exists(UPDATE_FIGURES, [...cells, countedAt, figures, expected]));
   },
 } satisfies { [Kind in CommandKind]?: CommandSteps<Kind> };
 
@@ -180,19 +184,19 @@ export function stepsOf<Kind extends WriteKind>(
 }
 
 /** Whether the table has rows of the workspace. */
-function hasRows(table: string, workspaceId: number): Read<boolean> {
+function hasRows(table: string, workspaceId: number): Call<boolean> {
   const find = statement(
     `find_${table}_of_workspace`,
   )`select 1 from ${table} where workspace_id = $1 limit 1`;
   return exists(find, [workspaceId]);
 }
 
-function deleteRows(table: string, workspaceId: number): Read<void> {
+function deleteRows(table: string, workspaceId: number): Call<void> {
   const remove = statement(`delete_${table}_of_workspace`)`delete from ${table} where workspace_id = $1`;
   return run(remove, [workspaceId]);
 }
 
 /** Counts the active API tokens besides this one, which an earlier attempt may have created. */
-function activeApiTokens({ apiTokenId, workspaceId, environment, createdAt }: ApiToken): Read<number> {
+function activeApiTokens({ apiTokenId, workspaceId, environment, createdAt }: ApiToken): Call<number> {
   return one(COUNT_ACTIVE_API_TOKENS, [workspaceId, environment, apiTokenId, createdAt]);
 }

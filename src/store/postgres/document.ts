@@ -4,7 +4,7 @@ import { DOCUMENT, TENANT } from '../entities.ts';
 import { CONFIG_PAGE } from '../port.ts';
 import { READS, run } from '../reads.ts';
 import { statement } from '../statement.ts';
-import { read, type Steps } from '../steps.ts';
+import { type Steps, send } from '../steps.ts';
 import type { QueryExecutor } from './executor.ts';
 
 export const LIST = statement('list_documents')`
@@ -29,5 +29,5 @@ function* readPages(rows: readonly (readonly unknown[])[]): Iterable<Document[]>
 }
 
 export function lockEnvironment(tenant: Tenant): Steps<void> {
-  return read(run(LOCK, TENANT.cells(tenant)));
+  return send(run(LOCK, TENANT.cells(tenant)));
 }

@@ -1,6 +1,6 @@
 import { exists } from '../reads.ts';
 import { statement } from '../statement.ts';
-import { read, type Steps } from '../steps.ts';
+import { type Steps, send } from '../steps.ts';
 import { WRITES } from '../writes.ts';
 import { conflict } from './client/errors.ts';
 import type { Session } from './client/session.ts';
@@ -22,7 +22,7 @@ export async function lockWorkspaces(
 }
 
 export function lockWorkspace(workspaceId: number): Steps<boolean> {
-  return read(exists(LOCK, [`{${workspaceId}}`]));
+  return send(exists(LOCK, [`{${workspaceId}}`]));
 }
 
 /** Runs in a transaction. */

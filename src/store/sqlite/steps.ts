@@ -1,8 +1,8 @@
 // Performs commands that take the same statements on both databases.
 
 import { exists } from '../reads.ts';
-import { type Read, statement } from '../statement.ts';
-import { type Recording, read, type Steps, type StepsTransaction } from '../steps.ts';
+import { type Call, statement } from '../statement.ts';
+import { type Recording, type Steps, type StepsTransaction, send } from '../steps.ts';
 import { record } from './event/record.ts';
 import type { Connection } from './file/connection.ts';
 
@@ -11,10 +11,10 @@ const WORKSPACE_EXISTS = statement('workspace_exists')`select 1 from workspaces 
 /** One transaction writes at a time, so none needs locks. */
 const LOCKS: Omit<StepsTransaction, 'recordings'> = {
   *lockEnvironment() {},
-  lockWorkspace: (workspaceId) => read(workspaceExists(workspaceId)),
+  lockWorkspace: (workspaceId) => send(workspaceExists(workspaceId)),
 };
 
-export function workspaceExists(workspaceId: number): Read<boolean> {
+export function workspaceExists(workspaceId: number): Call<boolean> {
   return exists(WORKSPACE_EXISTS, [workspaceId]);
 }
 

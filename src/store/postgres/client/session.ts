@@ -1,7 +1,7 @@
 // Runs one unit of work on one connection. Queries made together travel in one pipeline: one round trip.
 
 import type { EventQuota } from '../../../domain/event/quota.ts';
-import type { Read, Statement } from '../../statement.ts';
+import type { Call, Statement } from '../../statement.ts';
 import type { Steps } from '../../steps.ts';
 
 export interface PendingStatement {
@@ -55,7 +55,7 @@ export class Session {
     });
   }
 
-  async read<Result>({ statement, values, toResult }: Read<Result>): Promise<Result> {
+  async read<Result>({ statement, values, toResult }: Call<Result>): Promise<Result> {
     return toResult(await this.query(statement, values));
   }
 

@@ -7,7 +7,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Cell, Row } from '../../row-shape.ts';
-import type { Read } from '../../statement.ts';
+import type { Call } from '../../statement.ts';
 import type { Steps } from '../../steps.ts';
 import { acceptsData, reportsFreeSpace, rewrite } from './file.ts';
 import { guard, isFailedSync } from './file-error.ts';
@@ -147,7 +147,7 @@ export class Connection {
     return this.#statement(sql).all(...values) as unknown as Row[];
   }
 
-  read<Result>({ statement, values, toResult }: Read<Result>): Result {
+  read<Result>({ statement, values, toResult }: Call<Result>): Result {
     return toResult(this.all(statement.sql, values));
   }
 
