@@ -15,6 +15,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
 
 const PATH = '/console/events';
 const PAGE = 25;
@@ -139,6 +140,16 @@ describeOnEachDatabase('events in the console', (database) => {
       'properties › from: 1 → {"from":1} properties › to: 2 → {}',
       'name: "A" properties › from: 1 properties › to: 2',
     ]);
+  });
+
+  it('shows an event about something that only a newer version knows', async () => {
+    const { browser, token } = await signIn();
+    await service.get({ user_group_id: 'unknown', name: 'Unknown' }, { token });
+    const change = "update events set target_type = 'dashboard', type = 'dashboard.created'";
+    await runSql(service.database, `${change} where target_id = 'unknown'`);
+    const [row] = rowsOf(await browser.get(PATH));
+    assert.match(row!.cells.What!, /^Dashboard created/);
+    assert.deepEqual(row!.hrefs, []);
   });
 
   it('says which values are omitted because they are too large', async () => {

@@ -26,8 +26,9 @@ const pages = {
   key_set: [ADMINS, () => ['integrations', '-', 'signing-keys']],
 } as const satisfies Record<TargetType, readonly [readonly Permission[], (id: string) => readonly string[]]>;
 
-/** Returns null unless there is a page that this person may see. */
+/** Returns null unless there is a page that this person may see: a newer version may have stored another type. */
 export function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null {
+  if (!Object.hasOwn(pages, type)) return null;
   const [permissions, pathOf] = pages[type];
   return isPermitted(caller, permissions) ? pathTo(...pathOf(id)) : null;
 }
