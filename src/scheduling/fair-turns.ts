@@ -2,8 +2,8 @@
 // number. Small items do not wait for the second large one of another tenant, and a large one waits for as much work of
 // each other tenant as its own earlier items took.
 
-/** Number of tenants whose claims are kept; beyond it, the one that has come first is forgotten. */
-const MAX_TENANTS = 10_000;
+/** Number of tenants at which those without a claim to a later start are forgotten. */
+const MANY = 4_096;
 
 export class FairTurns {
   /** End of the last item of each tenant. */
@@ -20,13 +20,17 @@ export class FairTurns {
   add(tenant: number, cost: number): number {
     const start = this.startOf(tenant);
     this.#ends.set(tenant, start + cost);
-    if (this.#ends.size > MAX_TENANTS) this.#ends.delete(this.#ends.keys().next().value!);
+    if (this.#ends.size > MANY) this.#forgetEnded();
     return start;
   }
 
   /** Records that an item with this start is served. */
   serve(start: number): void {
     this.#now = Math.max(this.#now, start);
+  }
+
+  #forgetEnded(): void {
+    for (const [tenant, end] of this.#ends) if (end <= this.#now) this.#ends.delete(tenant);
   }
 
   /** Forgets the tenants, when none has an item. */
