@@ -66,7 +66,9 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
   return [
     database,
     ...findings,
-    ...(isUsable ? [{ name: 'privileges', ...ok('the service can read and write') }] : []),
+    ...(isUsable && schema.status !== 'failed'
+      ? [{ name: 'privileges', ...ok('the service can read and write') }]
+      : []),
     schema,
     await attempt('keys', 'see "A token that cannot be decrypted" in docs/troubleshoot.md', () =>
       checkKeys(config, inspection),
@@ -86,7 +88,7 @@ async function checkSchema(inspection: Inspection): Promise<CheckResult> {
   if (missing.length > 0)
     return failed(
       `the database lacks ${counted(missing.length, 'table or index', 'tables or indexes')}: ${missing.join(', ')}`,
-      'create or rename what was dropped or renamed; after a failed restore, restore the backup again, completely: see "PostgreSQL" in docs/back-up.md',
+      'recreate what was dropped, and rename back what was renamed; after a failed restore, restore the backup again, completely: see "PostgreSQL" in docs/back-up.md',
     );
   const newerVersion = await inspection.newerVersion();
   if (newerVersion !== null)

@@ -112,6 +112,11 @@ class PostgresInspection extends Inspection {
     return rows.length === 1;
   }
 
+  async #hasTables(names: readonly string[]): Promise<boolean> {
+    for (const name of names) if (!(await this.hasTable(name))) return false;
+    return true;
+  }
+
   async #databaseFindings(): Promise<Finding[]> {
     if (await this.#isTrue('select current_schema() is null')) {
       const remedy =
@@ -125,7 +130,7 @@ class PostgresInspection extends Inspection {
 
   async #idFindings(): Promise<Finding[]> {
     const isReadable = (await findMissingPrivileges(this.#session)).size === 0;
-    if (!isReadable || !(await this.isInitialized())) return [];
+    if (!isReadable || !(await this.#hasTables(['id_blocks', 'workspaces', 'api_tokens']))) return [];
     const message = await findReusedIds(this.#session);
     if (message === null) return [];
     const remedy = 'move the database again, completely: see "PostgreSQL" in docs/back-up.md';
