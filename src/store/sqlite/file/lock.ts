@@ -68,9 +68,14 @@ function refuseRemoved(lockFile: string, identity: string, path: string): void {
 function ownerOf(lockFile: string): string {
   // A restore may just have removed the file.
   const inode = statSync(lockFile, { bigint: true, throwIfNoEntry: false })?.ino;
-  const locks = existsSync(LOCKS) ? readFileSync(LOCKS, 'utf8') : '';
-  const pid = new RegExp(`WRITE (\\d+) \\S+:${inode} ${PENDING_BYTE} `).exec(locks)?.[1];
-  return pid === undefined ? '' : ` (process ${pid})`;
+  try {
+    const locks = readFileSync(LOCKS, 'utf8');
+    const pid = new RegExp(`WRITE (\\d+) \\S+:${inode} ${PENDING_BYTE} `).exec(locks)?.[1];
+    return pid === undefined ? '' : ` (process ${pid})`;
+  } catch {
+    // Another system, or one that does not allow it.
+    return '';
+  }
 }
 
 function alreadyServed(path: string, cause?: unknown): AlreadyServed {
