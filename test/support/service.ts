@@ -25,7 +25,6 @@ import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
 import { admitted, eventually, type Folder, refuseSplitBatch, type Service } from './process.ts';
-import './rsa-keys.ts';
 
 export interface TestServiceOptions {
   /** Settings by environment variable. */
