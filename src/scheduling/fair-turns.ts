@@ -2,7 +2,7 @@
 // number. Small items do not wait for the second large one of another tenant, and a large one waits for as much work of
 // each other tenant as its own earlier items took.
 
-/** Number of tenants at which those without a claim to a later start are forgotten. */
+/** Number of tenants below which none is forgotten. */
 const MANY = 4_096;
 
 export class FairTurns {
@@ -10,6 +10,8 @@ export class FairTurns {
   readonly #ends = new Map<number, number>();
   /** Virtual time: the start of the last item that was served. */
   #now = 0;
+  /** Number of tenants at which those without a claim to a later start are forgotten. */
+  #limit = MANY;
 
   /** Start of the next item of the tenant, a workspace id. */
   startOf(tenant: number): number {
@@ -20,7 +22,7 @@ export class FairTurns {
   add(tenant: number, cost: number): number {
     const start = this.startOf(tenant);
     this.#ends.set(tenant, start + cost);
-    if (this.#ends.size > MANY) this.#forgetEnded();
+    if (this.#ends.size > this.#limit) this.#forgetEnded();
     return start;
   }
 
@@ -31,6 +33,8 @@ export class FairTurns {
 
   #forgetEnded(): void {
     for (const [tenant, end] of this.#ends) if (end <= this.#now) this.#ends.delete(tenant);
+    // Doubled, so that adding an item takes constant time on average although many keep their claims.
+    this.#limit = Math.max(MANY, 2 * this.#ends.size);
   }
 
   /** Forgets the tenants, when none has an item. */
