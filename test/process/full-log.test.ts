@@ -118,6 +118,8 @@ describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) },
     it(`makes ${command} exit with 2 and one line`, async () => {
       using folder = new Folder();
       await createApiToken(folder);
+      writeFileSync(folder.join('groups.ndjson'), '{"user_group_id": "one", "name": "One"}\n');
+      assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
       await using full = program(folder, `"$0" "$@" > ${FULL_DEVICE}`, command.split(' '));
       const { code, stderr } = await full.exit();
       assert.equal(code, 2);

@@ -28,6 +28,6 @@ export async function findDurabilityRisks({ ask }: SchemaSession): Promise<Risk[
           message: `PostgreSQL: the table ${table} is unlogged: a crash of the server empties it`,
           remedy: `as its owner, run: alter table ${table} set logged`,
         }
-      : { message: `PostgreSQL runs with ${setting} = off: ${RISKS[setting]}`, remedy: 'set it to on' },
+      : { message: `PostgreSQL runs with ${setting} = off: ${RISKS[setting]}`, remedy: 'turn it on' },
   );
 }

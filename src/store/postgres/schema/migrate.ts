@@ -97,7 +97,7 @@ async function checkSettings({ ask }: SchemaSession): Promise<void> {
   }
   if (settings.get('array_nulls') === 'off') {
     throw new ServerUnfit(
-      'PostgreSQL runs with array_nulls = off, which turns null into text: set it to on for the user of the service',
+      'PostgreSQL runs with array_nulls = off, which turns null into text: turn it on for the user of the service',
     );
   }
 }
