@@ -12,8 +12,8 @@ import {
 import { isMetByTag } from '../domain/precondition.ts';
 import { type Tenant, tenantName } from '../domain/tenant.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from './entities.ts';
-import { documentTotal, exists, READS, run } from './reads.ts';
-import { type Call, statement } from './statement.ts';
+import { documentTotal, READS } from './reads.ts';
+import { type Call, exists, run, statement } from './statement.ts';
 import { type CommandSteps, type Steps, send } from './steps.ts';
 
 const INSERT = `insert into documents (${DOCUMENT.names}) values (${DOCUMENT.parameters})`;

@@ -25,8 +25,8 @@ import {
   WORKSPACE,
 } from './entities.ts';
 import { NEWEST_DELIVERIES, type Query, type QueryKind, type QueryResult } from './port.ts';
-import type { Cell, Entity, RowShape } from './row-shape.ts';
-import { type Call, type Statement, statement } from './statement.ts';
+import type { Entity, RowShape } from './row-shape.ts';
+import { all, type Call, exists, first, one, statement, texts } from './statement.ts';
 import { type Steps, together } from './steps.ts';
 
 const FIND_API_TOKEN_BY_ID = statement('find_api_token_by_id')`
@@ -236,47 +236,6 @@ export function* findEndpointHealth({
 /** First failure since the last success; null if the last delivery succeeded. */
 export function failingSince(endpoint: WebhookEndpointKey): Call<number | null> {
   return one<number | null>(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint), null);
-}
-
-/** Returns the first row; null if there is none. */
-function first<Value extends object>(
-  entity: Entity<Value>,
-  statement: Statement,
-  values: readonly Cell[],
-): Call<Value | null> {
-  return { statement, values, toResult: (rows) => entity.readFirst(rows) };
-}
-
-function all<Value extends object>(
-  entity: Entity<Value>,
-  statement: Statement,
-  values: readonly Cell[],
-): Call<Value[]> {
-  return { statement, values, toResult: (rows) => entity.readAll(rows) };
-}
-
-/** Returns the only column of the only row; `absent` if there may be none. */
-export function one<Value extends Cell>(
-  statement: Statement,
-  values: readonly Cell[] = [],
-  absent?: Value,
-): Call<Value> {
-  return { statement, values, toResult: ([row = [absent]]) => row[0] as Value };
-}
-
-/** Returns the only column of every row. */
-export function texts(statement: Statement): Call<string[]> {
-  return { statement, values: [], toResult: (rows) => rows.map(([text]) => text as string) };
-}
-
-/** Whether there is a row. */
-export function exists(statement: Statement, values: readonly Cell[]): Call<boolean> {
-  return { statement, values, toResult: (rows) => rows.length > 0 };
-}
-
-/** Returns nothing. */
-export function run(statement: Statement, values: readonly Cell[]): Call<void> {
-  return { statement, values, toResult: () => {} };
 }
 
 /** Reads a whole table page by page, in the order of an index with the columns of the position. */

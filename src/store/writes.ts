@@ -14,8 +14,8 @@ import {
   WORKSPACE_TABLES,
 } from './entities.ts';
 import { type Command, type CommandKind, type CommandResult, StoreUnavailable } from './port.ts';
-import { apiTokenExists, exists, failingSince, one, READS, run, texts } from './reads.ts';
-import { type Call, statement } from './statement.ts';
+import { apiTokenExists, failingSince, READS } from './reads.ts';
+import { type Call, exists, one, run, statement, texts } from './statement.ts';
 import { type CommandSteps, type Steps, type StepsTransaction, send, together } from './steps.ts';
 
 const CREATE_WORKSPACE = statement('create_workspace')`

@@ -2,8 +2,8 @@ import type { Document } from '../../domain/document.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import { DOCUMENT, TENANT } from '../entities.ts';
 import { CONFIG_PAGE } from '../port.ts';
-import { READS, run } from '../reads.ts';
-import { statement } from '../statement.ts';
+import { READS } from '../reads.ts';
+import { run, statement } from '../statement.ts';
 import { type Steps, send } from '../steps.ts';
 import type { QueryExecutor } from './executor.ts';
 

@@ -1,5 +1,4 @@
-import { exists } from '../reads.ts';
-import { statement } from '../statement.ts';
+import { exists, statement } from '../statement.ts';
 import { type Steps, send } from '../steps.ts';
 import { WRITES } from '../writes.ts';
 import { conflict } from './client/errors.ts';

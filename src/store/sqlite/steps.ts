@@ -1,7 +1,6 @@
 // Performs commands that take the same statements on both databases.
 
-import { exists } from '../reads.ts';
-import { type Call, statement } from '../statement.ts';
+import { type Call, exists, statement } from '../statement.ts';
 import { type Recording, type Steps, type StepsTransaction, send } from '../steps.ts';
 import { record } from './event/record.ts';
 import type { Connection } from './file/connection.ts';

@@ -5,8 +5,7 @@ import { bucketOfTarget, type EventPosition, type StoredEvent } from '../../../d
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import { AHEAD, type EventPage, type EventSearch } from '../../port.ts';
-import { exists, one } from '../../reads.ts';
-import { type Statement, statement } from '../../statement.ts';
+import { exists, one, type Statement, statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
