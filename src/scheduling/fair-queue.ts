@@ -27,6 +27,11 @@ export class FairQueue<Item, Key = number> {
     return this.#queues.size;
   }
 
+  /** Number of items of the tenant. */
+  lengthOf(tenant: Key): number {
+    return this.#queues.get(tenant)?.length ?? 0;
+  }
+
   push(tenant: Key, item: Item): void {
     this.#length++;
     const queue = this.#queues.get(tenant);

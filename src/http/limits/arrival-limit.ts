@@ -4,7 +4,8 @@
 //
 // While several tenants are active, each may start a few requests per period, and a period ends once the
 // event loop has been idle for a part of it. Otherwise the connections of one busy tenant would keep the
-// event loop occupied, and every step of another tenant's request would wait.
+// event loop occupied, and every step of another tenant's request would wait. If the event loop stays busy, a tenant
+// with few requests waits for a fraction of the time.
 
 import type { FastifyRequest } from 'fastify';
 import { FairQueue, HEALTH_CHECKS_TENANT, UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
@@ -23,11 +24,15 @@ const IDLE_PER_BUSY = 0.5;
 const MAX_PACED = 1_024;
 /** Minimum idle time to wait for: timers count whole milliseconds. */
 const MIN_IDLE_MS = 0.5;
+/** Maximum period of a tenant with so few waiting requests that the next period starts them all. */
+const MAX_LIGHT_PERIOD_MS = 50;
 /**
- * Maximum pause before the next period: other work may keep the event loop busy, and if the process was
- * paused, that time looks busy.
+ * Maximum period of the others: work that has started before or without a request may keep the event loop busy, and if
+ * the process was paused, that time looks busy.
  */
-const MAX_PAUSE_MS = 50;
+const MAX_PERIOD_MS = 250;
+/** Maximum wait for periods: the more requests wait, the shorter their periods. */
+const MAX_WAIT_MS = 3_200;
 
 type Start = () => void;
 
@@ -53,6 +58,8 @@ export class ArrivalLimit {
   #isResetScheduled = false;
   /** When the period ends even if the event loop was not idle for long enough; `performance.now()`. */
   #endsBy = 0;
+  /** The same for tenants with few waiting requests. */
+  #endsForLightBy = 0;
   #lastReset = performance.eventLoopUtilization();
 
   constructor(options: ArrivalOptions) {
@@ -92,7 +99,9 @@ export class ArrivalLimit {
   #scheduleReset(): void {
     if (this.#isResetScheduled) return;
     this.#isResetScheduled = true;
-    this.#endsBy = performance.now() + MAX_PAUSE_MS;
+    const now = performance.now();
+    this.#endsForLightBy = now + MAX_LIGHT_PERIOD_MS;
+    this.#endsBy = now + Math.min(MAX_PERIOD_MS, (MAX_WAIT_MS * MAX_PER_PERIOD) / this.#waiting.length);
     setImmediate(() => this.#resetAfterIdle());
   }
 
@@ -103,8 +112,12 @@ export class ArrivalLimit {
   #resetAfterIdle(): void {
     const isPaced = this.#options.activity.isShared && this.#waiting.length <= MAX_PACED;
     const idleMs = isPaced ? this.#owedIdleMs() : 0;
-    if (idleMs < MIN_IDLE_MS) this.#reset();
-    else setTimeout(() => this.#resetAfterIdle(), idleMs);
+    if (idleMs < MIN_IDLE_MS) {
+      this.#reset();
+      return;
+    }
+    if (performance.now() >= this.#endsForLightBy) this.#resetLight();
+    setTimeout(() => this.#resetAfterIdle(), Math.min(idleMs, MAX_LIGHT_PERIOD_MS));
   }
 
   #owedIdleMs(): number {
@@ -119,11 +132,25 @@ export class ArrivalLimit {
     const { isShared } = this.#options.activity;
     if (isShared) this.#lastReset = performance.eventLoopUtilization();
     const limit = isShared ? MAX_PER_PERIOD * this.#waiting.tenants : MAX_PER_TURN;
-    while (this.#started < Math.min(limit, MAX_PER_TURN)) {
-      const next = this.#waiting.shift();
+    this.#startWaiting(Math.min(limit, MAX_PER_TURN));
+    if (this.#waiting.length > 0) this.#scheduleReset();
+  }
+
+  /** Ends the period of tenants with few waiting requests, so that they wait less for the others. */
+  #resetLight(): void {
+    this.#endsForLightBy = performance.now() + MAX_LIGHT_PERIOD_MS;
+    this.#started = 0;
+    const isLight = (tenant: number) => this.#waiting.lengthOf(tenant) <= MAX_PER_PERIOD;
+    for (const tenant of this.#startedByTenant.keys())
+      if (isLight(tenant)) this.#startedByTenant.delete(tenant);
+    this.#startWaiting(MAX_PER_TURN, isLight);
+  }
+
+  #startWaiting(limit: number, mayStart?: (tenant: number) => boolean): void {
+    while (this.#started < limit) {
+      const next = this.#waiting.shift(mayStart);
       if (next === undefined) return;
       this.#start(next.tenant, next.start);
     }
-    if (this.#waiting.length > 0) this.#scheduleReset();
   }
 }
