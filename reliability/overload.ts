@@ -55,12 +55,11 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
   using folder = new Folder();
   await using slow = await slowDatabases[database](folder, delayMs);
   const { token: apiToken } = await createApiToken(folder, [], { env: slow.env });
-  const { service, pid } = await slow.serve();
-  await using _service = service;
+  await using service = await slow.serve();
   const load = (prefix: string, duration: number, offer: CallLoad['offer']): CallLoad => {
     return { url: service.url, apiToken, prefix, seconds: duration, warmUpSeconds: duration / 3, offer };
   };
-  const run = (of: CallLoad) => peakResidentMb(pid, call(of));
+  const run = (of: CallLoad) => peakResidentMb(service.id, call(of));
 
   const [peak, memoryAtPeakMb] = await run(load('peak-', peakSeconds, { callers: PEAK_CALLERS }));
   const capacity = peak.served.perSecond;

@@ -7,7 +7,7 @@ import { openFiles } from '../test/support/open-files.ts';
 import { eventually, Folder, type Service, serve } from '../test/support/process.ts';
 import { type Mode, modes, SlowClients } from './slow-clients/attack.ts';
 import { type CallLoad, call } from './support/call-load.ts';
-import { processOf, QUIET, writeScript } from './support/program.ts';
+import { QUIET } from './support/program.ts';
 import { peakResidentMb, residentMb } from './support/resident-memory.ts';
 import { DatabaseTokenIssuer } from './support/token-issuer.ts';
 
@@ -62,15 +62,13 @@ export async function attackInRounds(
 export async function attackWithSlowClients(options: SlowClientsOptions): Promise<SlowClientsFigures> {
   using folder = new Folder();
   await using database = await sqlite.create();
-  const script = writeScript(folder.join('program'));
   await using service = await serve(folder, {
     env: { ...database.env, ...QUIET, ...timeouts(options.limitsMs) },
-    command: script,
   });
   await using issuer = await DatabaseTokenIssuer.open(database);
   const { token } = await issuer.create('default', 'Customer');
   await createLargeGroups(service, token);
-  return await new AttackRun({ ...options, service, pid: processOf(script), apiToken: token }).run();
+  return await new AttackRun({ ...options, service, apiToken: token }).run();
 }
 
 function timeouts({ headers, body, answers }: SlowClientsOptions['limitsMs']): Record<string, string> {
@@ -91,7 +89,6 @@ async function createLargeGroups(service: Service, token: string): Promise<void>
 
 interface AttackTarget extends SlowClientsOptions {
   service: Service;
-  pid: number;
   apiToken: string;
 }
 
@@ -104,7 +101,7 @@ class AttackRun {
   }
 
   async run(): Promise<SlowClientsFigures> {
-    const { pid } = this.#target;
+    const { id: pid } = this.#target.service;
     const socketsBefore = openSockets(pid);
     await this.#sendRegularLoad('warm-up-', WARM_UP_SECONDS);
     const memoryBefore = residentMb(pid);
@@ -117,13 +114,13 @@ class AttackRun {
   }
 
   async #attack(mode: Mode): Promise<void> {
-    const { service, apiToken, clients, limitsMs, pid } = this.#target;
+    const { service, apiToken, clients, limitsMs } = this.#target;
     const seconds = limitsMs[mode] / 1_000;
     const quiet = await this.#sendRegularLoad(`quiet-${mode}-`, seconds);
     const attack = new SlowClients({ url: service.url, apiToken, mode, clients });
     await attack.started;
     const load = this.#sendRegularLoad(`attack-${mode}-`, seconds);
-    const [attacked, memoryMb] = await peakResidentMb(pid, load);
+    const [attacked, memoryMb] = await peakResidentMb(service.id, load);
     const { lastCutMs } = await attack.cut;
     Object.assign(this.#figures, {
       [`${mode}CutMs`]: Math.round(lastCutMs),

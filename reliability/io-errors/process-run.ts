@@ -9,7 +9,7 @@ import { SqliteIntegrityChecker } from '../support/integrity-checker.ts';
 import { Ledger, PromiseBroken } from '../support/ledger.ts';
 import { Load } from '../support/load.ts';
 import type { Operation } from '../support/model.ts';
-import { processOf, QUIET, writeScript } from '../support/program.ts';
+import { QUIET } from '../support/program.ts';
 import type { Random } from '../support/random.ts';
 import { Workload } from '../support/workload.ts';
 
@@ -62,7 +62,7 @@ export class ProcessRun implements AsyncDisposable {
   ): Promise<Count> {
     const paths = suffixes.map((suffix) => this.folder.join(DATABASE + suffix));
     const target = { paths, output: this.#tools.join('calls') };
-    const injection = await Injection.attach(processOf(this.#tools.join('serve')), target, faults);
+    const injection = await Injection.attach(this.#service.id, target, faults);
     try {
       await work(injection);
     } finally {
@@ -169,7 +169,7 @@ export class ProcessRun implements AsyncDisposable {
   }
 
   async #serve(): Promise<void> {
-    this.#service = await serve(this.folder, { command: writeScript(this.#tools.join('serve')), env: QUIET });
+    this.#service = await serve(this.folder, { env: QUIET });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,13 +4,13 @@
 import { postgres, sqlite } from '../../test/support/database.ts';
 import { FaultProxy } from '../../test/support/faults/proxy.ts';
 import { type Folder, type Service, serve } from '../../test/support/process.ts';
-import { processOf, QUIET, writeScript } from '../support/program.ts';
+import { QUIET, writeScript } from '../support/program.ts';
 import { requireStrace } from '../support/strace.ts';
 
 interface SlowDatabase extends AsyncDisposable {
   /** Settings of a process that uses the database without delay. */
   env: Record<string, string>;
-  serve(): Promise<{ service: Service; pid: number }>;
+  serve(): Promise<Service>;
 }
 
 /** Creates a database that delays each sync of the disk, or each message of the server, by `delayMs`. */
@@ -24,21 +24,16 @@ export const slowDatabases: Readonly<Record<'sqlite' | 'postgres', CreateSlowDat
     const strace = ['strace', '-D', '-f', '--seccomp-bpf', '-o', '/dev/null', '-e', `trace=${syncs}`];
     const inject = `inject=${syncs}:delay_enter=${delayMs * 1_000}`;
     const script = writeScript(folder.join('program'), [...strace, '-e', inject]);
-    const start = async () => {
-      const service = await serve(folder, { env: { ...env, ...QUIET }, command: script });
-      return { service, pid: processOf(script) };
-    };
+    const start = () => serve(folder, { env: { ...env, ...QUIET }, command: script });
     return { env, serve: start, [Symbol.asyncDispose]: drop };
   },
   postgres: async (folder, delayMs) => {
     const { url, env, drop } = await postgres.create();
     const proxy = await FaultProxy.start(url);
-    const script = writeScript(folder.join('program'));
     const start = async () => {
-      const proxied = { ...env, ...QUIET, DATABASE_URL: proxy.url };
-      const service = await serve(folder, { env: proxied, command: script });
+      const service = await serve(folder, { env: { ...env, ...QUIET, DATABASE_URL: proxy.url } });
       proxy.delayMs = delayMs;
-      return { service, pid: processOf(script) };
+      return service;
     };
     const end = async () => {
       await proxy[Symbol.asyncDispose]();

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { createApiToken, eventually, Folder, serve } from '../../test/support/process.ts';
 import { CALLS, eventsOf, Replay } from '../power-cut/replay.ts';
 import { Injection, SYNC } from '../support/injection.ts';
-import { processOf, writeScript } from '../support/program.ts';
+import { writeScript } from '../support/program.ts';
 import { Random } from '../support/random.ts';
 import { canTrace, recordingArguments } from '../support/strace.ts';
 
@@ -38,13 +38,12 @@ describe('A change whose sync failed (SQLite)', {
  * before.
  */
 async function failSync(folder: Folder, tools: Folder, token: string): Promise<Buffer> {
-  const script = writeScript(tools.join('serve'));
-  await using service = await serve(folder, { command: script });
+  await using service = await serve(folder);
   await service.call(token, 'GET', '/api/user', { user_group_id: ID, name: 'Before' });
   const synced = readFileSync(folder.join(LOG));
   const target = { paths: [folder.join(LOG)], output: tools.join('calls') };
   const fault = { call: SYNC, error: 'EIO', when: '1+' } as const;
-  const injection = await Injection.attach(processOf(script), target, [fault]);
+  const injection = await Injection.attach(service.id, target, [fault]);
   const { status } = await service.call(token, 'PUT', '/api/user', { user_group_id: ID, name: 'After' });
   assert.equal(status, 503);
   await service.kill();

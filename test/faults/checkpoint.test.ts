@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Injection, SYNC } from '../../reliability/support/injection.ts';
-import { processOf, QUIET, writeScript } from '../../reliability/support/program.ts';
+import { QUIET } from '../../reliability/support/program.ts';
 import { canTrace } from '../../reliability/support/strace.ts';
 import { createApiToken, Folder, type Service, serve } from '../support/process.ts';
 
@@ -41,12 +41,11 @@ describe('A failed sync of a checkpoint (SQLite)', {
     using folder = new Folder();
     using tools = new Folder();
     const { token } = await createApiToken(folder);
-    const script = writeScript(tools.join('serve'));
-    await using service = await serve(folder, { command: script, env: QUIET });
+    await using service = await serve(folder, { env: QUIET });
     const target = { paths: [folder.join(FILE)], output: tools.join('calls') };
     const before = await changeUntil(service, token, () => pagesOfLog(folder) > LOG_PAGES - 500);
     const fault = { call: SYNC, error: 'EIO', when: '1+' } as const;
-    const injection = await Injection.attach(processOf(script), target, [fault]);
+    const injection = await Injection.attach(service.id, target, [fault]);
     const changes = await changeUntil(service, token, () => false, before);
     await injection.end();
     const { signal, stdout } = await service.exit();

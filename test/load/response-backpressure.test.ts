@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processOf, QUIET, writeScript } from '../../reliability/support/program.ts';
+import { QUIET } from '../../reliability/support/program.ts';
 import { peakResidentMb, residentMb } from '../../reliability/support/resident-memory.ts';
 import { DatabaseTokenIssuer } from '../../reliability/support/token-issuer.ts';
 import { describeOnEachDatabase, sqlite } from '../support/database.ts';
@@ -29,16 +29,15 @@ describe('A client that reads no responses', () => {
   it('has at most one response buffered', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
-    const script = writeScript(folder.join('program'));
-    await using service = await serve(folder, { command: script });
+    await using service = await serve(folder);
     for (let group = 0; group < GROUPS; group++) {
       const body = { user_group_id: `${group}`, name: 'Large', properties: { text: 'x'.repeat(60_000) } };
       await service.call(token, 'GET', '/api/user', body);
     }
-    const before = residentMb(processOf(script));
+    const before = residentMb(service.id);
     const list = `GET /v1/user-groups HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
     const readers = await openReaders(service.url, list.repeat(LISTS));
-    const [, most] = await peakResidentMb(processOf(script), sleep(SETTLE_MS));
+    const [, most] = await peakResidentMb(service.id, sleep(SETTLE_MS));
     for (const reader of readers) reader.destroy();
     assert.ok(most - before < MAX_GROWTH_MB, `${Math.round(most - before)} MB more`);
   });
@@ -119,9 +118,7 @@ describeOnEachDatabase('A workspace that reads no responses', (database) => {
     await using issuer = await DatabaseTokenIssuer.open(created);
     const hog = (await issuer.create('hog', 'Customer', 'admin')).token;
     const other = (await issuer.create('other', 'Customer', 'admin')).token;
-    const script = writeScript(folder.join('program'));
     await using service = await serve(folder, {
-      command: script,
       env: { ...created.env, ...QUIET, UGS_ANSWER_TIMEOUT_MS: '300000' },
     });
     const text = 'x'.repeat(15_900);
@@ -145,7 +142,7 @@ describeOnEachDatabase('A workspace that reads no responses', (database) => {
       `Content-Length: ${body.length}\r\n\r\n${body}`;
     const resolves = post('/v1/resolve', 'application/json', JSON.stringify({ token: hogToken }));
     const introspects = post('/oauth/introspect', 'application/x-www-form-urlencoded', `token=${hogToken}`);
-    const before = residentMb(processOf(script));
+    const before = residentMb(service.id);
     const latencies: number[] = [];
     const statuses: number[] = [];
     const attack = async (): Promise<Socket[]> => {
@@ -164,7 +161,7 @@ describeOnEachDatabase('A workspace that reads no responses', (database) => {
       }
       return readers;
     };
-    const [readers, most] = await peakResidentMb(processOf(script), attack());
+    const [readers, most] = await peakResidentMb(service.id, attack());
     assert.ok(most - before < MAX_RESOLVING_GROWTH_MB, `${Math.round(most - before)} MB more`);
     const served = statuses.filter((status) => status === 200).length;
     // A machine that also runs other tests may be too slow for a database query.
