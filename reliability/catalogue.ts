@@ -6,17 +6,15 @@ import { randomUUID } from 'node:crypto';
 import { send, type TestResponse } from '../test/support/http.ts';
 import { PromiseBroken } from './support/ledger.ts';
 import { Random } from './support/random.ts';
+import { request, type Site, whileServing } from './support/serving.ts';
 import {
   count,
   noTrials,
-  request,
   runTrial,
-  type Site,
   type Subject,
   type TrialFigures,
   type Trials,
   type TrialsOptions,
-  whileServing,
 } from './support/trial.ts';
 
 /** Throws `PromiseBroken`. */

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { ApiDescription } from '../test/support/api-description/api-description.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
-import { Folder, serve, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
 import { type Case, casesOf } from './fuzz/case.ts';
 import { type Account, Checker } from './fuzz/check.ts';
 import { PromiseBroken } from './support/ledger.ts';
-import { DatabaseTokenIssuer, type TokenIssuer } from './support/token-issuer.ts';
+import { whileServing } from './support/serving.ts';
+import type { TokenIssuer } from './support/token-issuer.ts';
 
 interface FuzzOptions {
   kind: DatabaseKind;
@@ -30,15 +30,14 @@ interface FuzzFigures {
 }
 
 /** Throws `PromiseBroken` with the options that repeat the case. */
-export async function fuzz(options: FuzzOptions): Promise<FuzzFigures> {
-  using folder = new Folder();
-  await using database = await options.kind.create();
-  await using service = await serve(folder, { env: { ...database.env, ...WITHOUT_FAILURE_LIMIT } });
-  await using issuer = await DatabaseTokenIssuer.open(database);
-  const accounts: Account[] = [];
-  while (accounts.length < options.callers)
-    accounts.push(await accountOf(service.url, issuer, `caller ${accounts.length}`));
-  return await fuzzService(service.url, accounts, options);
+export function fuzz(options: FuzzOptions): Promise<FuzzFigures> {
+  return whileServing({ kind: options.kind, processes: 1 }, async ({ site, issuer }) => {
+    const url = site.urls[0]!;
+    const accounts: Account[] = [];
+    while (accounts.length < options.callers)
+      accounts.push(await accountOf(url, issuer, `caller ${accounts.length}`));
+    return fuzzService(url, accounts, options);
+  });
 }
 
 export async function fuzzService(

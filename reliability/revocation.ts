@@ -6,18 +6,16 @@ import { send, type TestResponse } from '../test/support/http.ts';
 import { type Exit, type Folder, PATIENT, Program } from '../test/support/process.ts';
 import { PromiseBroken } from './support/ledger.ts';
 import { Random } from './support/random.ts';
+import { request, type Site, whileServing } from './support/serving.ts';
 import type { TokenIssuer } from './support/token-issuer.ts';
 import {
   count,
   noTrials,
-  request,
   runTrial,
-  type Site,
   type Subject,
   type TrialFigures,
   type Trials,
   type TrialsOptions,
-  whileServing,
 } from './support/trial.ts';
 
 interface RevocationFigures extends TrialFigures {

@@ -5,19 +5,15 @@ import fc from 'fast-check';
 import type { Bucket } from '../src/domain/bucket.ts';
 import type { Environment } from '../src/domain/tenant.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
-import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestRequest, type TestResponse } from '../test/support/http.ts';
-import { Folder, serve } from '../test/support/process.ts';
 import { type Call, ExactModel, type IfMatch, Issued } from './sequence/exact-model.ts';
 import { PromiseBroken } from './support/ledger.ts';
-import { DatabaseTokenIssuer, type TokenIssuer } from './support/token-issuer.ts';
+import { type Processes, whileServing } from './support/serving.ts';
+import type { TokenIssuer } from './support/token-issuer.ts';
 import { bodyOf } from './support/workload.ts';
 
-interface SequenceOptions {
-  kind: DatabaseKind;
+interface SequenceOptions extends Processes {
   sequences: number;
-  /** Processes that serve the database together; SQLite supports one. */
-  processes: number;
   seed: number;
   /** The path to one sequence, as printed by an earlier run. */
   path?: string | undefined;
@@ -32,18 +28,10 @@ interface SequenceFigures {
 const LONGEST_SEQUENCE = 60;
 
 /** Throws `PromiseBroken` with the options that repeat the sequence. */
-export async function runSequences({
-  kind,
-  processes,
-  ...options
-}: SequenceOptions): Promise<SequenceFigures> {
-  using folder = new Folder();
-  await using database = await kind.create();
-  await using services = new AsyncDisposableStack();
-  const urls: string[] = [];
-  while (urls.length < processes) urls.push(services.use(await serve(folder, { env: database.env })).url);
-  await using issuer = await DatabaseTokenIssuer.open(database);
-  return await callServices(urls, await callersOf(issuer), options);
+export function runSequences(options: SequenceOptions): Promise<SequenceFigures> {
+  return whileServing(options, async ({ site, issuer }) =>
+    callServices(site.urls, await callersOf(issuer), options),
+  );
 }
 
 /** API token of a workspace and environment that no other caller uses. */
@@ -73,7 +61,7 @@ export async function callersOf(issuer: Pick<TokenIssuer, 'create'>): Promise<Se
 export async function callServices(
   urls: readonly string[],
   callers: readonly SequenceCaller[],
-  { sequences, seed, path, onSequence }: Omit<SequenceOptions, 'kind' | 'processes'>,
+  { sequences, seed, path, onSequence }: Omit<SequenceOptions, keyof Processes>,
 ): Promise<SequenceFigures> {
   const figures = { sequences: 0, calls: 0 };
   let attempts = 0;
