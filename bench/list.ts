@@ -23,9 +23,8 @@ export async function comparePages(
   let lastPage = { cursor: '', after: 0 };
   for (let cursor = '', after = 0; ; ) {
     const { user_groups, next_cursor } = await list(`limit=${LONGEST_PAGE}${cursor}`);
-    if (user_groups.length < LONGEST_PAGE || next_cursor === null) break;
-    // The last full page.
-    lastPage = { cursor, after };
+    if (user_groups.length >= PAGE) lastPage = { cursor, after };
+    if (next_cursor === null) break;
     after += user_groups.length;
     cursor = `&cursor=${encodeURIComponent(next_cursor)}`;
   }
