@@ -18,8 +18,6 @@ interface Measured {
   name: string;
   service: Pick<ServerProcess, 'url' | 'processId'>;
   database: SeededDatabase;
-  /** Operation to measure instead of the named one. */
-  operation?: string;
 }
 
 export interface CostOptions {
@@ -95,10 +93,10 @@ interface Turn {
 }
 
 async function costOf(
-  { service: { url, processId }, database, operation: replacement }: Measured,
+  { service: { url, processId }, database }: Measured,
   { operation: name, connections, seconds, round, rounds }: Turn,
 ): Promise<Cost> {
-  const operation = operationOf(replacement ?? name);
+  const operation = operationOf(name);
   const tokens = tokensForRound(operation, database, round, rounds);
   const before = processorTime(processId);
   let requestsPerSecond = 0;

@@ -17,8 +17,6 @@ interface ServerCommand {
   env?: Record<string, string>;
   /** Node flags. */
   nodeFlags?: readonly string[];
-  /** Command that runs Node, such as strace. */
-  under?: readonly string[];
 }
 
 export class ServerProcess implements AsyncDisposable {
@@ -43,11 +41,10 @@ export class ServerProcess implements AsyncDisposable {
     return server;
   }
 
-  private constructor({ script, env = {}, nodeFlags = [], under = [] }: ServerCommand, port: number) {
+  private constructor({ script, env = {}, nodeFlags = [] }: ServerCommand, port: number) {
     const [path = '', ...args] = script;
-    const [program = '', ...rest] = [...under, process.execPath, ...nodeFlags, rootPath(path), ...args];
     this.url = `http://127.0.0.1:${port}`;
-    this.#child = spawn(program, rest, {
+    this.#child = spawn(process.execPath, [...nodeFlags, rootPath(path), ...args], {
       // A minimal environment: settings of the shell must not affect the measurement.
       env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', PORT: String(port), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -33,18 +33,7 @@ function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, str
   return { DATABASE_URL: databaseUrl, ...(!isFile && { UGS_TOKEN_KEYS_FILE: join(folder, 'token-keys') }) };
 }
 
-/**
- * Starts a variant; see `bench/variant.ts` for the flags. `under` is a command that runs Node, such as
- * strace.
- */
-export function startVariant(
-  database: ServedDatabase,
-  flags: readonly string[],
-  under: readonly string[] = [],
-): Promise<ServerProcess> {
-  return ServerProcess.start({
-    script: ['bench/variant.ts', ...flags],
-    env: settingsOf(database),
-    under,
-  });
+/** Starts a variant; see `bench/variant.ts` for the flags. */
+export function startVariant(database: ServedDatabase, flags: readonly string[]): Promise<ServerProcess> {
+  return ServerProcess.start({ script: ['bench/variant.ts', ...flags], env: settingsOf(database) });
 }
