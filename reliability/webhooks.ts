@@ -68,6 +68,7 @@ class WebhookRig implements AsyncDisposable {
   readonly #env: Record<string, string>;
   #token = '';
   #groups = 0;
+  #created = 0;
 
   constructor(options: WebhookRigOptions, folder: Folder, database: TestDatabase, random: Random) {
     this.#options = options;
@@ -98,7 +99,10 @@ class WebhookRig implements AsyncDisposable {
       await this.#startMissing();
       let isAlive = true;
       const urls = this.#services.map(({ url }) => url);
+      const before = this.#created;
       const working = Array.from({ length: CALLERS }, () => this.#createGroups(urls, () => isAlive));
+      // A busy machine may create no group within the maximum time.
+      await eventually('a group', () => this.#created > before);
       await sleep(this.#random.below(MAX_LOAD_MS));
       const victim = this.#random.pick(this.#services);
       this.#services.splice(this.#services.indexOf(victim), 1);
@@ -119,7 +123,9 @@ class WebhookRig implements AsyncDisposable {
     while (isAlive()) {
       const body = { user_group_id: `group-${++this.#groups}`, name: 'Group' };
       const url = this.#random.pick(urls);
-      await send(url, { method: 'POST', path: '/v1/user-groups', body, token: this.#token }).catch(() => {});
+      const create = { method: 'POST', path: '/v1/user-groups', body, token: this.#token };
+      const response = await send(url, create).catch(() => null);
+      if (response?.status === 201) this.#created++;
       await sleep(PAUSE_MS);
     }
   }
