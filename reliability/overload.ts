@@ -61,6 +61,8 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
   };
   const run = (of: CallLoad) => peakResidentMb(service.id, call(of));
 
+  // Ends when all calls have been answered: the connections to the database are open, which takes several delays.
+  await call(load('first-', 1, { callers: PEAK_CALLERS }));
   const [peak, memoryAtPeakMb] = await run(load('peak-', peakSeconds, { callers: PEAK_CALLERS }));
   const capacity = peak.served.perSecond;
   const [[over, memoryMb], probed] = await Promise.all([
