@@ -4,7 +4,7 @@
 
 import type { DatabaseKind } from '../test/support/database.ts';
 import { OtherVersion } from '../test/support/migration/other-version.ts';
-import { PROGRAM } from '../test/support/process.ts';
+import { Folder, PROGRAM, serve } from '../test/support/process.ts';
 import { type RollingRestartFigures, rollingRestart } from './rolling-restart.ts';
 
 interface RollingUpgradeOptions {
@@ -35,6 +35,7 @@ export async function rollingUpgrade(options: RollingUpgradeOptions): Promise<Ro
   const { kind, processes, rounds, from, onRestart, onFailure } = options;
   using other = from === null ? OtherVersion.next() : OtherVersion.ofRevision(from);
   const [earlier, later] = from === null ? [PROGRAM, other.program] : [other.program, PROGRAM];
+  await fillCompileCache(other.program);
   const isUpgrade = (restart: number): boolean => Math.floor(restart / processes) % 2 === 0;
   const times = { upgradeMs: 0, downgradeMs: 0, migrationMs: 0 };
   let warned = 0;
@@ -55,6 +56,17 @@ export async function rollingUpgrade(options: RollingUpgradeOptions): Promise<Ro
     onFailure,
   });
   return { ...figures, ...times, warned };
+}
+
+/**
+ * Starts and stops the program once. Without the compile cache, its first start strips the types of all sources, which
+ * an installed package does not have.
+ */
+async function fillCompileCache(program: string): Promise<void> {
+  using folder = new Folder();
+  await using service = await serve(folder, { program });
+  service.signal('SIGTERM');
+  await service.exit();
 }
 
 function migrationMsOf(log: string): number {
