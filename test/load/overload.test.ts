@@ -8,7 +8,7 @@ import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
-import { Folder, serve } from '../support/process.ts';
+import { eventually, Folder, serve } from '../support/process.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
 import { seenAgain } from '../support/tenant-activity.ts';
 
@@ -104,6 +104,7 @@ describeOnEachDatabase('overload', (database) => {
 describeOnEachDatabase('Callers who list continuously', (database) => {
   const LISTERS = 8;
   const SECONDS = 1;
+  const ATTEMPTS_MS = 15_000;
   const service = TestService.of(database, { returnsOverloaded: true });
   before(async () => {
     for (let group = 0; group < 20; group++) {
@@ -113,12 +114,19 @@ describeOnEachDatabase('Callers who list continuously', (database) => {
   });
 
   it('complete fewer than half as many lists while other requests arrive', async () => {
-    // Lists are throttled for a second after the last other request.
-    await sleep(2_000);
-    const alone = await countLists();
-    const end = performance.now() + SECONDS * 1_000;
-    const [shared] = await Promise.all([countLists(), callUntil(end)]);
-    assert.ok(shared > 0 && shared < alone / 2, `${alone} lists alone and ${shared} with other requests`);
+    // On a busy machine, the lists wait for the processor and not for each other.
+    await eventually(
+      'half as many lists',
+      async () => {
+        // Lists are throttled for a second after the last other request.
+        await sleep(2_000);
+        const alone = await countLists();
+        const end = performance.now() + SECONDS * 1_000;
+        const [shared] = await Promise.all([countLists(), callUntil(end)]);
+        return shared > 0 && shared < alone / 2;
+      },
+      ATTEMPTS_MS,
+    );
   });
 
   async function countLists(): Promise<number> {

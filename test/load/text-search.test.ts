@@ -6,6 +6,7 @@ import { whileMonitored } from '../../reliability/support/event-loop.ts';
 import { namesOf, Tenant } from '../../reliability/two-tenants/tenant.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
+import { eventually, served } from '../support/process.ts';
 
 /** A character that stands for 18 letters. */
 const LONG = '\ufdfa';
@@ -21,10 +22,9 @@ describeOnEachDatabase('A search', (kind) => {
       const fieldsOf = () => ({ name: LONG.repeat(255) });
       await tenant.storeGroups(GROUPS, fieldsOf, encodeURIComponent(LONG.repeat(240)));
       const path = '/v1/user-groups?limit=1000&match=contains&search=nothing';
-      const [statuses, { longestTurnCpuMs }] = await loop.turnsDuring(() =>
-        statusesOf(url, path, { authorization: `Token ${token}` }),
+      const [, { longestTurnCpuMs }] = await loop.turnsDuring(() =>
+        searchOften(url, path, { authorization: `Token ${token}` }),
       );
-      assertServed(statuses);
       assert.ok(longestTurnCpuMs <= MAX_TURN_CPU_MS, `${longestTurnCpuMs} ms in one turn`);
     });
   });
@@ -34,35 +34,25 @@ describeOnEachDatabase('A search', (kind) => {
       const tenant = new Tenant({ url, apiToken: token });
       const paths = namesOf(`/v1/data-sources/${encodeURIComponent(LONG.repeat(200))}`, DATA_SOURCES);
       await tenant.putAllowed(paths, () => ({ schema_id: 'schema', name: 'Source' }));
-      const { headers } = await send(url, {
-        method: 'POST',
-        path: '/console/sign-in',
-        body: new URLSearchParams({ api_token: token }),
-        headers: { origin: url },
-      });
-      const cookie = headers['set-cookie']![0]!.split(';', 1)[0]!;
+      const cookie = await tenant.signIn();
       const path = '/console/catalogue/data-sources?id=nothing';
       // Reads the catalogue.
-      await send(url, { path, headers: { cookie } });
-      const [statuses, { longestTurnCpuMs }] = await loop.turnsDuring(() =>
-        statusesOf(url, path, { cookie }),
-      );
-      assertServed(statuses);
+      await served(() => send(url, { path, headers: { cookie } }));
+      const [, { longestTurnCpuMs }] = await loop.turnsDuring(() => searchOften(url, path, { cookie }));
       assert.ok(longestTurnCpuMs <= MAX_TURN_CPU_MS, `${longestTurnCpuMs} ms in one turn`);
     });
   });
 });
 
-function assertServed(statuses: ReadonlySet<number>): void {
-  assert.ok(statuses.has(200));
-  assert.deepEqual(
-    [...statuses].filter((status) => status !== 200 && status !== 503),
-    [],
-  );
-}
-
-/** Sends the request many times at once. */
-async function statusesOf(url: string, path: string, headers: Record<string, string>): Promise<Set<number>> {
-  const responses = await Promise.all(Array.from({ length: REQUESTS }, () => send(url, { path, headers })));
-  return new Set(responses.map(({ status }) => status));
+/** Sends the request many times at once, and again while a busy machine refuses all of them. */
+async function searchOften(url: string, path: string, headers: Record<string, string>): Promise<void> {
+  await eventually('a search', async () => {
+    const responses = await Promise.all(Array.from({ length: REQUESTS }, () => send(url, { path, headers })));
+    const statuses = new Set(responses.map(({ status }) => status));
+    assert.deepEqual(
+      [...statuses].filter((status) => status !== 200 && status !== 503),
+      [],
+    );
+    return statuses.has(200);
+  });
 }
