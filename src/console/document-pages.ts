@@ -1,7 +1,7 @@
 // Pages of a kind of document: list, show, new, edit and delete. A kind defines its fields.
 
 import { isPermitted } from '../domain/api-token.ts';
-import type { Document } from '../domain/document.ts';
+import { type Document, documentFields } from '../domain/document.ts';
 import type { EventTarget } from '../domain/event/event.ts';
 import { idViolation, refuseFields } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -13,12 +13,12 @@ import { listDocuments, readDocument } from '../operations/document/document.ts'
 import { Problem } from '../problem.ts';
 import { eventsAbout } from './event/paths.ts';
 import { checkField, filterField, hidden, problemSummary, textField } from './form/fields.ts';
-import { type Form, findViolations, type Members, readForm } from './form/form.ts';
+import { type Form, findViolations, type Members, readForm, typedFields } from './form/form.ts';
 import { type FormContent, formPages } from './form/form-pages.ts';
 import {
   confirmation,
   documentVersion,
-  editedForm,
+  editForm,
   isConflict,
   preconditionIn,
   versionField,
@@ -32,12 +32,14 @@ import {
   heading,
   html,
   type Insertion,
+  idCell,
   identifier,
   isolated,
   link,
   NO_HTML,
   none,
   pathTo,
+  table,
   time,
   titleWith,
 } from './markup/html.ts';
@@ -54,8 +56,12 @@ interface DocumentList {
   newPath?: string;
   /** Links beside "New". */
   actions?: Html;
-  table(documents: readonly Document[], call: PageCall): Html | Promise<Html>;
+  /** Titles of the columns after the id. */
+  columns: readonly string[];
+  cells(document: Document, call: PageCall): Cells | Promise<Cells>;
 }
+
+type Cells = readonly Insertion[];
 
 interface DocumentPagesKind<Body> {
   api: DocumentKindApi<Body>;
@@ -63,11 +69,11 @@ interface DocumentPagesKind<Body> {
   path: readonly string[];
   list: DocumentList;
   idHint: string;
-  members(form: Form): Members;
-  /** Returns the stored fields as a person would type them. */
-  typed(document: Document): Readonly<Record<string, string>>;
+  /** Members of the body that are not read from one field with their name, and what a person types for them. */
+  members?(form: Form): Members;
+  typed?(document: Document): Readonly<Record<string, string>>;
   /** Fields of the form for a new document. */
-  initial(query: URLSearchParams): Readonly<Record<string, string>>;
+  initial?(query: URLSearchParams): Readonly<Record<string, string>>;
   /** The fields of the form. `document` is null for a new one. */
   fields(form: Form, document: Document | null): Html;
   /** Returns a doubt about what was typed, which the person then has to confirm. */
@@ -149,7 +155,7 @@ export class DocumentPages<Body> {
 ${noticeText(call, { deleted: 'Deleted.' })}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
 ${isLong || idPart !== '' ? idFilter(path, idPart) : ''}
-${documents.length === 0 && idPart !== '' ? this.#nothing(idPart) : await list.table(documents, call)}
+${documents.length === 0 && idPart !== '' ? this.#nothing(idPart) : await this.table(documents, call)}
 ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
     };
   }
@@ -157,6 +163,16 @@ ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
   #nothing(idPart: string): Html {
     const all = link(pathTo(...this.#kind.path), `Show all ${this.#noun}s`);
     return html`${none(`No ${this.#noun} has ${isolated(idPart)} in its id.`)}<p>${all}</p>`;
+  }
+
+  async table(documents: readonly Document[], call: PageCall): Promise<Html> {
+    const { columns, cells } = this.#kind.list;
+    const rows = documents.map(async (document) => {
+      const { id } = document;
+      return [idCell(this.documentPath(id), id), ...(await cells(document, call))];
+    });
+    const nouns = `${this.#noun}s`;
+    return table(capitalized(nouns), ['Id', ...columns], await Promise.all(rows), `No ${nouns}.`);
   }
 
   /** Shows the start of the list, on a page about several kinds. */
@@ -170,7 +186,7 @@ ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
       ? html`<div class="head"><h2>${list.title}</h2><div class="actions">${create}</div></div>`
       : html`<h2>${list.title}</h2>`;
     return html`${head}
-${await list.table(documents, call)}
+${await this.table(documents, call)}
 ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path), `All ${this.#noun}s`)}</div>`}`;
   }
 
@@ -190,7 +206,7 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
       ...formPages({
         ...shared,
         path: create,
-        initial: (call) => this.#kind.initial(call.query),
+        initial: (call) => this.#kind.initial?.(call.query) ?? {},
         act: (call) => this.#create(call),
         view: (_call, form) => this.#newForm(form),
       }),
@@ -205,7 +221,7 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
         ...formPages({
           ...shared,
           path: `${one}/edit`,
-          initial: async (call) => this.#kind.typed(await this.read(call)),
+          initial: async (call) => this.#typed(await this.read(call)),
           act: (call) => this.#save(call, this.documentId(call)),
           view: (call, form) => this.#editForm(call, form),
         }),
@@ -217,6 +233,11 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
         }),
       ]),
     ];
+  }
+
+  #typed(document: Document): Readonly<Record<string, string>> {
+    const { api, typed } = this.#kind;
+    return { ...typedFields(api.body, documentFields(document)), ...typed?.(document) };
   }
 
   /** Shows one document; `problem` says why an action on it failed. */
@@ -288,22 +309,18 @@ ${confirmationField(form)}`,
 
   async #editForm(call: PageCall, sent: Form): Promise<FormContent> {
     const form = explained(sent);
-    const { path, fields, typed } = this.#kind;
+    const { path, fields } = this.#kind;
     const found = this.read(call);
     // null if it was deleted after the form was opened.
     const document = await (form.problem === undefined ? found : found.catch(nullIfNotFound));
-    const stored = { document, typed: document === null ? {} : typed(document) };
-    const edited = editedForm(this.#noun, stored, form);
-    return {
+    const stored = { document, typed: document === null ? {} : this.#typed(document) };
+    return editForm(form, this.#noun, stored, {
       title: `Edit ${this.#noun} ${this.documentId(call)}`,
-      text: edited.text,
-      fields: html`${edited.hidden}
-${fields(edited.form, document)}
+      fields: (shown) => html`${fields(shown, document)}
 ${isInUse(form) ? forceField(form) : ''}
 ${confirmationField(form)}`,
-      button: 'Save',
       back: document === null ? pathTo(...path) : this.documentPath(document.id),
-    };
+    });
   }
 
   async #create(call: PageCall): Promise<View | Redirect> {

@@ -6,7 +6,7 @@ import { ApiTokenTaken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
 import { choiceField, hidden, nameField, problemSummary } from '../form/fields.ts';
-import { type Form, numberMember, readForm, textMember } from '../form/form.ts';
+import { type Form, readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
 import { isConflict } from '../form/version.ts';
 import { html, pathTo } from '../markup/html.ts';
@@ -19,11 +19,7 @@ export const apiTokenCreation = formPages({
   permissions: ADMINS,
   purpose: 'create API tokens',
   act: async ({ context, caller, form }) => {
-    const body = await readForm(context, form, newApiTokenBody, () => ({
-      name: textMember(form, 'name'),
-      permission: textMember(form, 'permission'),
-      expires_in_seconds: numberMember(form, 'expires_in_seconds'),
-    }));
+    const body = await readForm(context, form, newApiTokenBody);
     const text = openText(context, form);
     const issued = await issueAsSent(context, caller, body, text).catch(explainTaken);
     return issuedTokenView(issued, 'Created.');

@@ -3,7 +3,7 @@ import { invalidField } from '../../domain/request-body.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
 import { rotateApiToken } from '../../operations/api-token/api-token.ts';
 import { choiceField } from '../form/fields.ts';
-import { numberMember, readForm } from '../form/form.ts';
+import { readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
 import { confirmation, versionIn } from '../form/version.ts';
 import { type Html, html, isolated, lastUse, pathTo } from '../markup/html.ts';
@@ -19,9 +19,7 @@ export const apiTokenRotation = formPages({
     const { context, caller, form } = call;
     if (form.text('grace_period_seconds') === '')
       throw invalidField('/grace_period_seconds', 'must be chosen: none if the current text may have leaked');
-    const { grace_period_seconds: seconds } = await readForm(context, form, apiTokenRotationBody, () => ({
-      grace_period_seconds: numberMember(form, 'grace_period_seconds'),
-    }));
+    const { grace_period_seconds: seconds } = await readForm(context, form, apiTokenRotationBody);
     const { apiTokenId } = await apiTokenIn(call);
     const issued = await rotateApiToken(context, caller, apiTokenId, seconds, versionIn(form));
     if (!isOfSession(call, issued.apiToken)) return issuedTokenView(issued, 'Rotated.');

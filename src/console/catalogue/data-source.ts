@@ -13,21 +13,9 @@ import type { EnvironmentConfig } from '../../operations/document/environment-co
 import { DocumentPages, Doubt } from '../document-pages.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { areaField, nameField, textField } from '../form/fields.ts';
-import { jsonMember, textMember } from '../form/form.ts';
 import { withSeparators } from '../markup/chart.ts';
-import {
-  type Html,
-  html,
-  idCell,
-  idLink,
-  joined,
-  link,
-  none,
-  pathTo,
-  table,
-  userGroupLink,
-} from '../markup/html.ts';
-import { editableJson, jsonBlock, membersOf } from '../markup/json.ts';
+import { type Html, html, idLink, joined, link, none, pathTo, userGroupLink } from '../markup/html.ts';
+import { jsonBlock, membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -37,24 +25,21 @@ export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 export const dataSourcePages = new DocumentPages({
   api: dataSources.kind,
   path: DATA_SOURCES,
-  list: { title: 'Data sources', table: (documents) => dataSourceTable(documents.map(parseDataSource)) },
-  idHint: 'Your own id. Mappings refer to the data source by it, or by its number.',
-  members: (form) => ({
-    schema_id: textMember(form, 'schema_id'),
-    name: textMember(form, 'name'),
-    attributes: jsonMember(form, 'attributes'),
-    user_group_id: textMember(form, 'user_group_id'),
-  }),
-  typed: (document) => {
-    const dataSource = parseDataSource(document);
-    return {
-      schema_id: dataSource.schemaId,
-      name: dataSource.name,
-      attributes: editableJson(attributesOf(dataSource)),
-      user_group_id: dataSource.reservedFor ?? '',
-    };
+  list: {
+    title: 'Data sources',
+    columns: ['Number', 'Schema', 'Name', 'Reserved for'],
+    cells: (document) => {
+      const { dataSourceId, schemaId, name, reservedFor } = parseDataSource(document);
+      return [
+        dataSourceId,
+        schemaLink(schemaId),
+        name,
+        reservedFor === null ? '' : userGroupLink(reservedFor),
+      ];
+    },
   },
-  initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: '' }),
+  idHint: 'Your own id. Mappings refer to the data source by it, or by its number.',
+  initial: (query) => ({ schema_id: query.get('schema') ?? '' }),
   fields: (form) => html`${textField({
     ...form.field('schema_id'),
     hint: 'The id of the schema that it belongs to.',
@@ -112,21 +97,6 @@ const EXAMPLE = `{
 
 export function attributesOf({ json }: DataSource): JsonText {
   return membersOf(json).get('attributes')!;
-}
-
-export function dataSourceTable(dataSources: readonly DataSource[]): Html {
-  return table(
-    'Data sources',
-    ['Id', 'Number', 'Schema', 'Name', 'Reserved for'],
-    dataSources.map(({ providedId, dataSourceId, schemaId, name, reservedFor }) => [
-      idCell(pathTo(...DATA_SOURCES, providedId), providedId),
-      dataSourceId,
-      schemaLink(schemaId),
-      name,
-      reservedFor === null ? '' : userGroupLink(reservedFor),
-    ]),
-    'No data sources.',
-  );
 }
 
 export function dataSourceLink(providedId: string): Html {

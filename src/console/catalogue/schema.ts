@@ -1,38 +1,34 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { type Reference, storedSchema } from '../../domain/catalogue/catalogue.ts';
-import type { Document } from '../../domain/document.ts';
 import { schemas } from '../../http/endpoints/catalogue/schema.ts';
 import { countSchemaUse } from '../../operations/catalogue/use.ts';
 import { DocumentPages, Doubt, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../form/fields.ts';
 import { type Form, numberMember, textMember } from '../form/form.ts';
-import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../markup/html.ts';
+import { absent, buttonTo, type Html, html, time } from '../markup/html.ts';
 import { ADMINS, environmentConfig } from '../page.ts';
-import { DATA_SOURCES, dataSourceLink, dataSourceTable } from './data-source.ts';
-
-const SCHEMAS = ['catalogue', 'schemas'] as const;
+import { DATA_SOURCES, dataSourceLink, dataSourcePages } from './data-source.ts';
 
 /** Maximum number of data sources on the page of a schema. */
 const SHOWN = 50;
 
 export const schemaPages = new DocumentPages({
   api: schemas.kind,
-  path: SCHEMAS,
-  list: { title: 'Schemas', table: schemaTable },
-  idHint: 'The id that mappings use for the schema.',
-  members: (form) => ({
-    name: textMember(form, 'name'),
-    default_data_source: defaultMember(form),
-  }),
-  typed: (document) => {
-    const { name, default_data_source: reference } = storedSchema(document);
-    return {
-      name,
-      default_data_source: reference === null ? '' : String(reference),
-      ...(typeof reference === 'number' && { default_is_number: 'on' }),
-    };
+  path: ['catalogue', 'schemas'],
+  list: {
+    title: 'Schemas',
+    columns: ['Name', 'Default data source', 'Updated'],
+    cells: (document) => {
+      const { name, default_data_source: reference } = storedSchema(document);
+      return [name, defaultText(reference), time(document.updatedAt)];
+    },
   },
-  initial: () => ({}),
+  idHint: 'The id that mappings use for the schema.',
+  members: (form) => ({ default_data_source: defaultMember(form) }),
+  typed: (document): Readonly<Record<string, string>> => {
+    const { default_data_source: reference } = storedSchema(document);
+    return typeof reference === 'number' ? { default_is_number: 'on' } : {};
+  },
   fields: (form) => html`${nameField({ ...form.field('name'), hint: 'For people.' })}
 ${textField({
   ...form.field('default_data_source'),
@@ -61,11 +57,13 @@ ${checkField({
     ];
   },
   more: async ({ id }, call) => {
-    const { catalogue } = await environmentConfig(call);
-    const dataSources = catalogue.ofSchema(id);
+    const config = await environmentConfig(call);
+    const dataSources = config.catalogue.ofSchema(id);
+    const stored = config.ofKind('data_source');
+    const shown = dataSources.slice(0, SHOWN).map(({ providedId }) => stored.get(providedId)!);
     const create = `${newPath(DATA_SOURCES)}?${new URLSearchParams({ schema: id })}`;
     return html`<h2>Data sources of this schema</h2>
-${dataSourceTable(dataSources.slice(0, SHOWN))}
+${await dataSourcePages.table(shown, call)}
 ${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}
 ${isPermitted(call.caller, ADMINS) ? html`<p class="actions">${buttonTo(create, 'New data source')}</p>` : ''}`;
   },
@@ -86,21 +84,4 @@ function defaultText(reference: Reference | null): Html {
 function defaultMember(form: Form): string {
   const member = form.has('default_is_number') ? numberMember : textMember;
   return member(form, 'default_data_source') ?? 'null';
-}
-
-function schemaTable(documents: readonly Document[]): Html {
-  return table(
-    'Schemas',
-    ['Id', 'Name', 'Default data source', 'Updated'],
-    documents.map((document) => {
-      const { name, default_data_source: reference } = storedSchema(document);
-      return [
-        idCell(pathTo(...SCHEMAS, document.id), document.id),
-        name,
-        defaultText(reference),
-        time(document.updatedAt),
-      ];
-    }),
-    'No schemas.',
-  );
 }

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../domain/field.ts';
+import { decodeString, NULL } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
 import { type BodyType, invalidField, refuseFields } from '../../domain/request-body.ts';
 import { checkMediaType } from '../../http/request/media-type.ts';
@@ -10,6 +11,7 @@ import { decodeParameters } from '../../http/request/query.ts';
 import type { Context } from '../../operations/context.ts';
 import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import { Problem, type Violation } from '../../problem.ts';
+import { editableJson } from '../markup/json.ts';
 
 /** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
 export const MAX_FORM_BYTES = 8 * limits.bodyBytes;
@@ -17,8 +19,6 @@ export const MAX_FORM_BYTES = 8 * limits.bodyBytes;
 export const MAX_FORM_CHARACTERS = Math.floor(MAX_FORM_BYTES / 3);
 /** Bytes per field of the largest form, which has more fields than a page for the largest property schema. */
 const MIN_BYTES_PER_FIELD = 128;
-/** Several fields of this size fit into a form. */
-export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 
 /** Fields as they were typed, so that a form with errors can be shown again. */
 export class Form {
@@ -107,15 +107,19 @@ const SPACE = 0x20;
 /** Members of a body: JSON, or the violations in a text that is not JSON. Undefined ones are left out. */
 export type Members = Readonly<Record<string, string | readonly Violation[] | undefined>>;
 
-/** Throws `invalid_request` with all errors of the form, `unknown_field`, and `body_too_large` as the API does. */
+/**
+ * Reads the members of the body from the fields with their names; `toMembers` has the others. Throws `invalid_request`
+ * with all errors of the form, `unknown_field`, and `body_too_large` as the API does.
+ */
 export async function readForm<Body>(
   { cpu }: Pick<Context, 'cpu'>,
   form: Form,
   type: BodyType<Body>,
-  toMembers: (form: Form) => Members,
+  toMembers: (form: Form) => Members = () => ({}),
 ): Promise<Body> {
   await cpu.turn(form.size, GRACE_MS);
-  const members = Object.entries(toMembers(form));
+  const read = kindsOf(type).map(([name, kind]) => [name, readers[kind](form, name)]);
+  const members = Object.entries({ ...Object.fromEntries(read), ...toMembers(form) } as Members);
   const texts = members.filter(([, value]) => typeof value === 'string');
   const invalid = members.flatMap(([name, value]) => (Array.isArray(value) ? [{ name, errors: value }] : []));
   const body = formBody(`{${texts.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`);
@@ -148,6 +152,39 @@ export async function findViolations(read: () => Promise<unknown>): Promise<read
     if (error instanceof Problem && error.errors.length > 0) return error.errors;
     throw error;
   }
+}
+
+/** Returns the members of a stored body as a person types them into its form; a boolean that is false has no field. */
+export function typedFields(
+  type: BodyType<unknown>,
+  stored: Readonly<Record<string, JsonText>>,
+): Record<string, string> {
+  const fields = kindsOf(type).map(([name, kind]) => [name, typedText(kind, stored[name])]);
+  return Object.fromEntries(fields.filter(([, text]) => text !== undefined));
+}
+
+function typedText(kind: Kind, stored = NULL): string | undefined {
+  if (kind === 'boolean') return stored === 'true' ? 'on' : undefined;
+  if (stored === NULL) return '';
+  return stored[0] === '"' ? decodeString(stored) : editableJson(stored);
+}
+
+/** How a field is read, by the type of its member in the schema of the body. */
+const readers = {
+  string: textMember,
+  integer: numberMember,
+  boolean: (form: Form, name: string) => String(form.has(name)),
+  object: jsonMember,
+} as const;
+type Kind = keyof typeof readers;
+
+/** Returns the members that are read from one field: all but lists. A member of several types is read as the first one. */
+function kindsOf({ schema }: BodyType<unknown>): [name: string, kind: Kind][] {
+  const members = Object.entries(schema!.properties as Record<string, { type: string | readonly string[] }>);
+  return members.flatMap(([name, { type }]) => {
+    const kind = [type].flat()[0]!;
+    return kind in readers ? [[name, kind as Kind]] : [];
+  });
 }
 
 export function textMember(form: Form, name: string): string | undefined {

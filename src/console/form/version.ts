@@ -68,24 +68,40 @@ export function isConflict(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'version_mismatch';
 }
 
-/** Form that edits a stored document: its fields as shown, the text above it, and its hidden fields. */
-interface EditedForm {
-  form: Form;
-  text: Html;
-  hidden: Html;
+interface Stored {
+  document: Document | null;
+  /** The fields of the document as a form shows them. */
+  typed: Readonly<Record<string, string>>;
+}
+
+interface EditContent extends Omit<FormContent, 'fields' | 'button'> {
+  fields(form: Form): Html;
 }
 
 /**
- * Returns the form to show. After a conflict, it has what the person changed and, in other fields, what is
- * stored. `typed` is the stored document as the form shows it.
+ * Returns a form that edits a stored document. After a conflict, it has what the person changed and, in other
+ * fields, what is stored.
  */
-export function editedForm(
-  noun: string,
-  stored: { document: Document | null; typed: Readonly<Record<string, string>> },
+export function editForm(
   form: Form,
-): EditedForm {
+  noun: string,
+  stored: Stored,
+  { text = NO_HTML, fields, ...content }: EditContent,
+): FormContent {
+  const edited = editedForm(form, noun, stored);
+  return {
+    ...content,
+    text: html`${edited.text}
+${text}`,
+    fields: html`${edited.hidden}
+${fields(edited.form)}`,
+    button: 'Save',
+  };
+}
+
+/** Returns the form to show, the text above it, and its hidden fields. */
+function editedForm(form: Form, noun: string, { document, typed }: Stored) {
   const { problem } = form;
-  const { document, typed } = stored;
   const opened = openedFields({ version: documentVersion(document), base: JSON.stringify(typed) });
   if (problem === undefined) return { form, text: NO_HTML, hidden: opened };
   const kept = openedFields(openedIn(form));

@@ -13,26 +13,24 @@ import { integrations } from '../../http/endpoints/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../form/fields.ts';
-import { type Form, jsonMember, numberMember, textMember } from '../form/form.ts';
+import type { Form } from '../form/form.ts';
 import {
   badge,
   buttonTo,
   definitions,
   type Html,
   html,
-  idCell,
   identifier,
   idLink,
   link,
   pathTo,
-  table,
   time,
 } from '../markup/html.ts';
-import { editableJson, jsonBlock } from '../markup/json.ts';
+import { jsonBlock } from '../markup/json.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 
-export const INTEGRATIONS = ['integrations'] as const;
+const INTEGRATIONS = ['integrations'] as const;
 
 export const integrationPages = new DocumentPages({
   api: integrations.kind,
@@ -42,27 +40,13 @@ export const integrationPages = new DocumentPages({
     hint: 'How embed tokens for dashboards are made from a user group.',
     newPath: pathTo(...INTEGRATIONS, '-', 'types'),
     actions: buttonTo(SIGNING_KEYS_PATH, 'Signing keys'),
-    table: integrationTable,
+    columns: ['Type', 'Tokens are valid for', 'Restricted', 'Updated'],
+    cells: (document) => {
+      const { type, ttlSeconds, isUnrestricted } = storedIntegration(document);
+      return [type, html`${ttlSeconds} seconds`, restrictedBadge(isUnrestricted), time(document.updatedAt)];
+    },
   },
   idHint: 'Calls for embed tokens name the integration by it.',
-  members: (form) => ({
-    type: textMember(form, 'type'),
-    ttl_seconds: numberMember(form, 'ttl_seconds'),
-    settings: jsonMember(form, 'settings'),
-    claims: jsonMember(form, 'claims'),
-    unrestricted: String(form.has('unrestricted')),
-    secret: textMember(form, 'secret'),
-  }),
-  typed: (document) => {
-    const { type, ttlSeconds, settings, claims, isUnrestricted } = integrationFormFields(document);
-    return {
-      type,
-      ttl_seconds: String(ttlSeconds),
-      settings: editableJson(settings),
-      claims: editableJson(claims),
-      ...(isUnrestricted && { unrestricted: 'on' }),
-    };
-  },
   initial: (query) => {
     const type = typeIn(query.get('type') ?? '');
     const example = exampleFields(type);
@@ -70,18 +54,19 @@ export const integrationPages = new DocumentPages({
   },
   fields,
   rows: (document) => {
-    const { type, ttlSeconds, settings, claims, isUnrestricted } = integrationFormFields(document);
+    const { type, ttlSeconds, isUnrestricted } = storedIntegration(document);
+    const { settings, claims } = documentFields(document);
     return [
       ['Type', type],
       ['Tokens are valid for', html`${ttlSeconds} seconds`],
       ['Restricted', restrictedBadge(isUnrestricted)],
       ['Secret', document.secret === null ? KEYS_OF_SERVICE : html`stored, and never shown`],
-      ['Settings', jsonBlock(settings)],
-      ['Claims', jsonBlock(claims)],
+      ['Settings', jsonBlock(settings!)],
+      ['Claims', jsonBlock(claims!)],
     ];
   },
   consequences: async (document) => {
-    const { ttlSeconds } = integrationFormFields(document);
+    const { ttlSeconds } = storedIntegration(document);
     return html`<p>From then on no embed token is issued for it, so the dashboards that use it stop working, for all user groups. Tokens that were issued stay valid until they expire, at most ${ttlSeconds} seconds.</p>
 ${document.secret === null ? '' : html`<p>Its secret is deleted too. To create the integration again, you need the secret from the tool.</p>`}`;
   },
@@ -106,30 +91,6 @@ const KEYS_OF_SERVICE = html`none: tokens are signed with the signing keys of th
 /** Links to the integration only for admins, who may open its page. */
 export function integrationLink(caller: Caller, id: string): Html {
   return isPermitted(caller, ADMINS) ? idLink(pathTo(...INTEGRATIONS, id), id) : identifier(id);
-}
-
-/** Returns the settings and claims as they are stored. */
-function integrationFormFields(document: Document) {
-  const { settings, claims } = documentFields(document);
-  return { ...storedIntegration(document), settings: settings!, claims: claims! };
-}
-
-function integrationTable(documents: readonly Document[]): Html {
-  return table(
-    'Integrations',
-    ['Id', 'Type', 'Tokens are valid for', 'Restricted', 'Updated'],
-    documents.map((document) => {
-      const { type, ttlSeconds, isUnrestricted } = integrationFormFields(document);
-      return [
-        idCell(pathTo(...INTEGRATIONS, document.id), document.id),
-        type,
-        html`${ttlSeconds} seconds`,
-        restrictedBadge(isUnrestricted),
-        time(document.updatedAt),
-      ];
-    }),
-    'No integrations.',
-  );
 }
 
 function restrictedBadge(isUnrestricted: boolean): Html {

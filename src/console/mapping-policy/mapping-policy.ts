@@ -5,9 +5,9 @@ import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
 import { findDocument } from '../../operations/document/document.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
 import { choiceField } from '../form/fields.ts';
-import { readForm, textMember } from '../form/form.ts';
+import { readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
-import { editedForm, preconditionIn } from '../form/version.ts';
+import { editForm, preconditionIn } from '../form/version.ts';
 import { html, link, pathTo } from '../markup/html.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type PageCall } from '../page.ts';
@@ -19,24 +19,19 @@ export const mappingPolicyPages = formPages({
   purpose: 'change the mapping policy',
   initial: async (call) => ({ mode: mappingMode(await storedIn(call)) }),
   act: async ({ context, caller, form }) => {
-    const { mode } = await readForm(context, form, mappingPolicyBody, () => ({
-      mode: textMember(form, 'mode'),
-    }));
+    const { mode } = await readForm(context, form, mappingPolicyBody);
     await putMappingPolicy(context, caller, mode, preconditionIn(form));
     return { location: pathTo('catalogue'), notice: 'saved' };
   },
   view: async (call, form) => {
     const document = await storedIn(call);
-    const edited = editedForm('mapping policy', { document, typed: { mode: mappingMode(document) } }, form);
-    return {
+    const stored = { document, typed: { mode: mappingMode(document) } };
+    return editForm(form, mappingPolicyDefinition.noun, stored, {
       title: 'Mapping policy',
-      text: html`${edited.text}
-<p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'mapping' }), 'User groups that violate it')}</p>`,
-      fields: html`${edited.hidden}
-${choiceField({ ...edited.form.field('mode'), choices: modeChoices })}`,
-      button: 'Save',
+      text: html`<p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'mapping' }), 'User groups that violate it')}</p>`,
+      fields: (shown) => choiceField({ ...shown.field('mode'), choices: modeChoices }),
       back: pathTo('catalogue'),
-    };
+    });
   },
 });
 

@@ -1,10 +1,13 @@
 // JSON on pages and in forms. Numbers keep their digits.
 
+import { limits } from '../../domain/field.ts';
 import { namedMembers } from '../../domain/json/json-tree.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { MAX_ENCODED_FIELD_BYTES } from '../form/form.ts';
 import { BEYOND_ASCII, bdi, code, type Html, html } from './html.ts';
+
+/** Several fields of this size fit into a form. */
+const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 
 /** Matches a JSON string, or the start of one that was cut. */
 const STRING = /("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))/;

@@ -1,6 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type Document, SINGLETON_ID } from '../../domain/document.ts';
-import type { PolicyMode } from '../../domain/policy-mode.ts';
+import { type Document, documentFields, SINGLETON_ID } from '../../domain/document.ts';
 import {
   parsePropertySchema,
   propertySchemaDefinition,
@@ -9,12 +8,12 @@ import { propertySchemaBody } from '../../domain/property-schema/property-schema
 import { deleteDocument, documentNotFound, findDocument } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../form/fields.ts';
-import { jsonMember, readForm, textMember } from '../form/form.ts';
+import { readForm, typedFields } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
-import { confirmation, documentVersion, editedForm, preconditionIn } from '../form/version.ts';
+import { confirmation, documentVersion, editForm, preconditionIn } from '../form/version.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { buttonTo, definitions, type Html, html, link, NO_HTML, none, pathTo } from '../markup/html.ts';
-import { editableJson, jsonBlock } from '../markup/json.ts';
+import { jsonBlock } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -33,34 +32,27 @@ const [form, action] = formPages({
     return stored === null ? { mode: EXAMPLE.mode } : typed(stored);
   },
   act: async ({ context, caller, form }) => {
-    const body = await readForm(context, form, propertySchemaBody, () => ({
-      schema: jsonMember(form, 'schema'),
-      mode: textMember(form, 'mode'),
-    }));
+    const body = await readForm(context, form, propertySchemaBody);
     await putPropertySchema(context, caller, body, preconditionIn(form));
     return { location: pathTo('catalogue'), notice: 'saved' };
   },
   view: async (call, form) => {
     const stored = await storedIn(call);
-    const shown = { document: stored, typed: stored === null ? {} : typed(stored) };
-    const edited = editedForm(NOUN, shown, form);
-    return {
+    const opened = { document: stored, typed: stored === null ? {} : typed(stored) };
+    return editForm(form, NOUN, opened, {
       title: TITLE,
-      text: html`${edited.text}
-${stored === null ? html`<p>There is none: properties are not checked. The field shows an example.</p>` : ''}
+      text: html`${stored === null ? html`<p>There is none: properties are not checked. The field shows an example.</p>` : ''}
 <p>Stored properties are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'properties' }), 'User groups that violate the schema')}</p>`,
-      fields: html`${edited.hidden}
-${areaField({
-  ...edited.form.field('schema'),
-  placeholder: EXAMPLE.schema,
-  hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are ECMAScript regular expressions without lookaround or backreferences, and $ref refers to a place in the schema.',
-  rows: 18,
-})}
-${choiceField({ ...edited.form.field('mode'), choices: modeChoices })}`,
-      button: 'Save',
+      fields: (shown) => html`${areaField({
+        ...shown.field('schema'),
+        placeholder: EXAMPLE.schema,
+        hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are ECMAScript regular expressions without lookaround or backreferences, and $ref refers to a place in the schema.',
+        rows: 18,
+      })}
+${choiceField({ ...shown.field('mode'), choices: modeChoices })}`,
       back: pathTo('catalogue'),
       more: stored === null ? NO_HTML : buttonTo(`${PATH}/delete`, 'Delete', 'danger'),
-    };
+    });
   },
 });
 
@@ -115,9 +107,8 @@ function storedIn({ context, caller }: PageCall): Promise<Document | null> {
   return findDocument(context, caller, propertySchemaDefinition);
 }
 
-function typed(document: Document): { schema: string; mode: PolicyMode } {
-  const { schema, mode } = parsePropertySchema(document);
-  return { schema: editableJson(schema), mode };
+function typed(document: Document): Readonly<Record<string, string>> {
+  return typedFields(propertySchemaBody, documentFields(document));
 }
 
 function schemaText(stored: Document | null): Html {

@@ -54,9 +54,7 @@ export const signingKeyRotation = formPages({
   ...shared,
   path: '/integrations/-/signing-keys/rotate',
   act: async ({ context, caller, form }) => {
-    const { revoke } = await readForm(context, form, signingKeyRotationBody, () => ({
-      revoke: String(form.has('revoke')),
-    }));
+    const { revoke } = await readForm(context, form, signingKeyRotationBody);
     await rotateKeySet(context, caller, { revoke, precondition: preconditionIn(form) });
     return { location: SIGNING_KEYS_PATH, notice: revoke ? 'revoked' : 'rotated' };
   },

@@ -18,7 +18,7 @@ import { Problem } from '../../problem.ts';
 import { attributesOf, dataSourceLink } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
-import { jsonMember, readForm, textMember } from '../form/form.ts';
+import { readForm } from '../form/form.ts';
 import { integrationLink } from '../integration/integration.ts';
 import {
   alert,
@@ -61,10 +61,8 @@ export const mintTest: Page = {
   access: 'read',
   handle: async ({ context, caller, form, request }) => {
     const userGroupId = userGroupIdParameter(request);
-    const { integration, resource } = await readForm(context, form, embedTokenBody, (sent) => ({
-      integration: textMember(sent, 'integration'),
+    const { integration, resource } = await readForm(context, form, embedTokenBody, () => ({
       user_group_id: JSON.stringify(userGroupId),
-      resource: jsonMember(sent, 'resource'),
     }));
     const minted = await mintTestToken(context, caller, { integration, userGroupId, resource });
     const { token, url, expiresAt } = minted;

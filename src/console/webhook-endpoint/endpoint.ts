@@ -3,15 +3,15 @@ import { eventTypes } from '../../domain/event/event.ts';
 import { type Delivery, type DeliveryState, deliveryStates } from '../../domain/webhook-endpoint/delivery.ts';
 import { ALL_EVENTS, parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { webhookEndpoints } from '../../http/endpoints/webhook-endpoint/endpoint.ts';
-import { findHealth, listDeliveries } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { listDeliveries } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../form/fields.ts';
-import { type Form, textMember } from '../form/form.ts';
+import type { Form } from '../form/form.ts';
 import { bdi, buttonTo, type Html, html, idCell, link, none, pathTo, table, time } from '../markup/html.ts';
 import { nextPage, pageQuery } from '../markup/pagination.ts';
 import type { PageCall } from '../page.ts';
 import { deliveryPath, redeliverForm, responseText, stateBadges, WEBHOOKS } from './delivery.ts';
-import { healthText, lastSuccess, pendingText } from './health.ts';
+import { healthCells } from './health.ts';
 
 const EVENT_TYPES = 'event_types';
 const choices = [
@@ -22,20 +22,21 @@ const choices = [
 export const webhookEndpointPages = new DocumentPages({
   api: webhookEndpoints.kind,
   path: WEBHOOKS,
-  list: { title: 'Webhooks', hint: 'Where events are delivered as they happen.', table: endpointTable },
+  list: {
+    title: 'Webhooks',
+    hint: 'Where events are delivered as they happen.',
+    columns: ['URL', 'Events', 'Status', 'Last success', 'Pending'],
+    cells: async (document, call) => {
+      const { url, event_types } = parseWebhookEndpoint(document);
+      const count = event_types.includes(ALL_EVENTS) ? 'all' : event_types.length;
+      return [url, count, ...(await healthCells(document, call))];
+    },
+  },
   idHint: 'Your own id.',
-  members: (form) => ({
-    url: textMember(form, 'url'),
-    event_types: checkedTypes(form),
-    enabled: String(form.has('enabled')),
-  }),
+  members: (form) => ({ event_types: checkedTypes(form) }),
   typed: (document) => {
-    const { url, event_types, enabled } = parseWebhookEndpoint(document);
-    return {
-      url,
-      ...Object.fromEntries(event_types.map((type) => [`${EVENT_TYPES}.${type}`, 'on'])),
-      ...(enabled && { enabled: 'on' }),
-    };
+    const { event_types } = parseWebhookEndpoint(document);
+    return Object.fromEntries(event_types.map((type) => [`${EVENT_TYPES}.${type}`, 'on']));
   },
   initial: () => ({ enabled: 'on' }),
   fields: (form) => html`${textField({
@@ -49,13 +50,13 @@ ${choicesField(form, EVENT_TYPES, choices)}
 ${checkField(form.field('enabled'))}`,
   rows: async (document, call) => {
     const { url, event_types } = parseWebhookEndpoint(document);
-    const health = await findHealth(call.context, call.caller, document.id);
+    const [status, success, pending] = await healthCells(document, call);
     return [
       ['URL', url],
       ['Events', event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')],
-      ['Status', await healthText(call, document, health)],
-      ['Last success', lastSuccess(health)],
-      ['Pending', pendingText(health)],
+      ['Status', status],
+      ['Last success', success],
+      ['Pending', pending],
     ];
   },
   actions: ({ id }, { session }) => html`${buttonTo(pathTo(...WEBHOOKS, id, 'rotate'), 'Rotate the secret')}
@@ -76,23 +77,6 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
     return html`<p>Events are no longer delivered to ${bdi(url)}. Its secret and its deliveries are deleted, including those that are still pending.</p>`;
   },
 });
-
-async function endpointTable(documents: readonly Document[], call: PageCall): Promise<Html> {
-  const rows = documents.map(async (document) => {
-    const { id, url, event_types } = parseWebhookEndpoint(document);
-    const health = await findHealth(call.context, call.caller, id);
-    return [
-      idCell(pathTo(...WEBHOOKS, id), id),
-      url,
-      event_types.includes(ALL_EVENTS) ? 'all' : event_types.length,
-      await healthText(call, document, health),
-      lastSuccess(health),
-      pendingText(health),
-    ];
-  });
-  const columns = ['Id', 'URL', 'Events', 'Status', 'Last success', 'Pending'];
-  return table('Webhook endpoints', columns, await Promise.all(rows), 'No webhook endpoints.');
-}
 
 function checkedTypes(form: Form): string {
   return JSON.stringify(choices.map(([type]) => type).filter((type) => form.has(`${EVENT_TYPES}.${type}`)));

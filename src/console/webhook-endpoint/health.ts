@@ -3,7 +3,7 @@
 import type { Document } from '../../domain/document.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { listEvents } from '../../operations/event/list.ts';
-import { MAX_COUNTED } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { findHealth, MAX_COUNTED } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { type EndpointHealth, NEWEST_DELIVERIES } from '../../store/port.ts';
 import { absent, badge, type Html, html, time } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
@@ -11,8 +11,17 @@ import { type PageCall, unlessBusy } from '../page.ts';
 export const NO_DELIVERIES = badge('bad', 'no deliveries');
 export const NO_EVENTS = 'this service records no events (UGS_EVENT_RETENTION_DAYS is 0)';
 
+/** Returns the status, the last success and the number of pending deliveries. */
+export async function healthCells(
+  document: Document,
+  call: PageCall,
+): Promise<[status: Html, lastSuccess: Html, pending: string]> {
+  const health = await findHealth(call.context, call.caller, document.id);
+  return [await healthText(call, document, health), lastSuccess(health), pendingText(health)];
+}
+
 /** An endpoint that is enabled is not healthy while its receiver fails. */
-export async function healthText(
+async function healthText(
   call: PageCall,
   document: Document,
   { failingSince, lastDeliveredAt }: EndpointHealth,
@@ -44,12 +53,12 @@ export async function isDisabledByService(
   return events[0]?.version === document.version;
 }
 
-export function lastSuccess({ lastDeliveredAt }: EndpointHealth): Html {
+function lastSuccess({ lastDeliveredAt }: EndpointHealth): Html {
   return lastDeliveredAt === null
     ? absent(`none of the last ${NEWEST_DELIVERIES} deliveries`)
     : time(lastDeliveredAt);
 }
 
-export function pendingText({ pendingDeliveries }: EndpointHealth): string {
+function pendingText({ pendingDeliveries }: EndpointHealth): string {
   return pendingDeliveries === MAX_COUNTED ? `${MAX_COUNTED} or more` : String(pendingDeliveries);
 }
