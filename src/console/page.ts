@@ -17,8 +17,6 @@ export interface PageCall extends SignedIn {
   /** Its operations record their changes as made in the console. */
   context: Context;
   query: URLSearchParams;
-  /** Key of the notice to show; null if there is none. */
-  notice: string | null;
   /** Empty unless the method is POST. */
   form: Form;
   request: FastifyRequest;
@@ -28,7 +26,6 @@ export interface PageCall extends SignedIn {
   figures: EnvironmentFigures;
 }
 
-/** Returns the configuration of the caller's environment. */
 export function environmentConfig({
   context,
   caller,

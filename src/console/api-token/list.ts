@@ -8,7 +8,6 @@ import { noticeText } from '../request/notice.ts';
 import { FIND_PATH } from '../user-group/find.ts';
 import { API_TOKENS, apiTokenLink, creatorText, expiryText, statusBadge } from './show.ts';
 
-/** Query parameter that selects the revoked API tokens. */
 const REVOKED = 'revoked';
 
 export const listOfApiTokens: Page = {

@@ -19,7 +19,6 @@ export interface Change {
 
 const SHORT_CHARACTERS = 120;
 
-/** Lists the stored changes of an event. */
 export function changeList(changes: JsonText | null): Change[] {
   if (changes === null) return [];
   return listChanges(changes).map(({ field, member, from, to, isTruncated }) => ({

@@ -27,7 +27,6 @@ const EVENTS = 25;
 const MAX_BYTES = 50_000;
 /** Maximum number of API tokens suggested from the revoked ones, and from the others. Any can be typed. */
 const MAX_SUGGESTIONS = 100;
-/** Text of the link to the next page. */
 const OLDER = 'Older events';
 const NUMBER = /^[1-9]\d{0,14}$/;
 

@@ -26,7 +26,7 @@ export function formPages({
     {
       ...shared,
       method: 'GET',
-      handle: async (call) => show(call, Form.of(await initial(call))),
+      handle: async (call) => show(call, new Form(Object.entries(await initial(call)))),
     },
     {
       ...shared,

@@ -20,14 +20,14 @@ export const MAX_FORM_CHARACTERS = Math.floor(MAX_FORM_BYTES / 3);
 /** Bytes per field of the largest form, which has more fields than a page for the largest property schema. */
 const MIN_BYTES_PER_FIELD = 128;
 
+type Entry = readonly [name: string, text: string];
+
 /** Fields as they were typed, so that a form with errors can be shown again. */
 export class Form {
-  readonly entries: readonly (readonly [name: string, text: string])[];
-  readonly #texts = new Map<string, string[]>();
+  readonly entries: readonly Entry[];
+  readonly #byName: ReadonlyMap<string, readonly Entry[]>;
   /** Why the form was rejected; undefined if it was not. */
   readonly problem: Problem | undefined;
-
-  static readonly empty = new Form([]);
 
   /**
    * Throws `unsupported_media_type` for anything but a URL-encoded form, `invalid_request` for more fields
@@ -42,18 +42,9 @@ export class Form {
     throw new Problem('body_too_large', `A form must have at most ${MAX_FORM_CHARACTERS} characters.`);
   }
 
-  /** Fields of a form before anything is typed. */
-  static of(fields: Readonly<Record<string, string>>): Form {
-    return new Form(Object.entries(fields));
-  }
-
-  constructor(fields: Iterable<readonly [name: string, text: string]>, problem?: Problem) {
-    this.entries = [...fields];
-    for (const [name, text] of this.entries) {
-      const texts = this.#texts.get(name);
-      if (texts === undefined) this.#texts.set(name, [text]);
-      else texts.push(text);
-    }
+  constructor(entries: Iterable<Entry>, problem?: Problem) {
+    this.entries = [...entries];
+    this.#byName = Map.groupBy(this.entries, ([name]) => name);
     this.problem = problem;
   }
 
@@ -62,19 +53,17 @@ export class Form {
     return new Form(this.entries, problem);
   }
 
-  /** Options of the field with this name. */
   field(name: string): { name: string; value: string; problem: Problem | undefined } {
     return { name, value: this.text(name), problem: this.problem };
   }
 
   /** Returns an empty text if the field is absent. Replaces CR LF, which browsers send as line breaks. */
   text(name: string): string {
-    return (this.#texts.get(name)?.[0] ?? '').replaceAll('\r\n', '\n');
+    return (this.#byName.get(name)?.[0]![1] ?? '').replaceAll('\r\n', '\n');
   }
 
-  /** All fields with this name. */
-  texts(name: string): readonly string[] {
-    return this.#texts.get(name) ?? [];
+  texts(name: string): string[] {
+    return (this.#byName.get(name) ?? []).map(([, text]) => text);
   }
 
   /** Characters of all fields, with their names. */
@@ -83,7 +72,7 @@ export class Form {
   }
 
   has(name: string): boolean {
-    return this.#texts.has(name);
+    return this.#byName.has(name);
   }
 
   /** Returns undefined for an empty text. Throws `invalid_request` for one that is not among the choices. */
@@ -143,7 +132,6 @@ export function formBody(text: string, maxBytes: number = limits.bodyBytes): Buf
   return body;
 }
 
-/** Returns the violations that `read` throws. */
 export async function findViolations(read: () => Promise<unknown>): Promise<readonly Violation[]> {
   try {
     await read();

@@ -13,7 +13,7 @@ import type { PageAssets } from '../markup/layout.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from '../page.ts';
 import type { SignedIn } from '../session/session.ts';
 import type { KnownFrames } from './known-frames.ts';
-import { storeNotice, takeNotice } from './notice.ts';
+import { storeNotice } from './notice.ts';
 import { redirect, sendDownload, sendView } from './response.ts';
 
 export interface ConsoleOptions extends EndpointOptions {
@@ -89,8 +89,7 @@ export function preparePageCall(
   const bounded = requestContext(options.context, request, caller.workspaceId, startedAt);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
   const { demoDirectory, figures } = options;
-  const notice = takeNotice({ context, session, request, reply });
-  return { context, caller, session, query, notice, form, request, reply, demoDirectory, figures };
+  return { context, caller, session, query, form, request, reply, demoDirectory, figures };
 }
 
 export async function sendResult(

@@ -20,7 +20,6 @@ import { isFromThisSite } from './browser.ts';
 import { admit, type Exchange, preparePageCall, type Response, receiveForm, sendResult } from './exchange.ts';
 import { sendView } from './response.ts';
 
-/** Name of the field with the kept form. */
 export const KEPT_FORM = 'kept_form';
 /** Limited, because anyone may send a form without a session. */
 const MAX_KEPT_BYTES = MAX_FORM_BYTES / 2;
@@ -88,7 +87,6 @@ export function resumeForm(exchange: Exchange, signedIn: SignedIn, form: Form): 
   return showKept(exchange, signedIn, form, UNANSWERED);
 }
 
-/** Signs in and shows the kept form. */
 async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
   const { options, page, request, reply } = exchange;
   const check = (caller: Caller) => {

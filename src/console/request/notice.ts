@@ -12,18 +12,22 @@ const NAME = 'user_group_console_notice';
 const MAX_AGE_SECONDS = 60;
 const sealed = new Sealed<[csrfToken: string, path: string, key: string, at: number]>('console-notice');
 
-type Call = Pick<PageCall, 'context' | 'session' | 'request' | 'reply'>;
-
 /** Keeps the notice for the page at the location. */
-export function storeNotice(call: Call, location: string, key: string): void {
+export function storeNotice(call: PageCall, location: string, key: string): void {
   const { context, session } = call;
   const [path = ''] = location.split('?', 1);
   const value = sealed.textOf(context.keyRing, [session.csrfToken, path, key, context.clock()]);
   setCookie(call, NAME, value, MAX_AGE_SECONDS);
 }
 
-/** Returns the key of the notice for this session and page, which is then forgotten; null if there is none. */
-export function takeNotice(call: Call): string | null {
+/** Renders the notice for this session and page, which is then forgotten; empty if there is none. */
+export function noticeText(call: PageCall, texts: Readonly<Record<string, string>>): Html {
+  const key = takeNotice(call);
+  const text = key === null ? undefined : texts[key];
+  return text === undefined ? NO_HTML : doneNotice(text);
+}
+
+function takeNotice(call: PageCall): string | null {
   const { context, session, request } = call;
   const value = findCookie(context, request, NAME);
   const opened = value === undefined ? null : sealed.open(context.keyRing, value);
@@ -33,12 +37,6 @@ export function takeNotice(call: Call): string | null {
   if (!isOfPage || context.clock() - at >= MAX_AGE_SECONDS * 1_000) return null;
   removeCookie(call, NAME);
   return key;
-}
-
-/** Renders the notice of the last action; empty if there is none. */
-export function noticeText({ notice }: PageCall, texts: Readonly<Record<string, string>>): Html {
-  const text = notice === null ? undefined : texts[notice];
-  return text === undefined ? NO_HTML : doneNotice(text);
 }
 
 /** Says what was done. It has the focus, so that screen readers begin with it. */

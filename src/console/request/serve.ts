@@ -109,7 +109,7 @@ async function receive(exchange: Exchange, signedIn: SignedIn): Promise<SignedIn
 
 async function respond(exchange: Exchange, signedIn: SignedIn): Promise<Response> {
   const { page, request } = exchange;
-  const form = (await exchange.received) ?? Form.empty;
+  const form = (await exchange.received) ?? new Form([]);
   if (form.has(KEPT_FORM) && isFromThisSite(request)) return resumeForm(exchange, signedIn, form);
   const call = preparePageCall(exchange, signedIn, form);
   const isOwn = request.method === 'GET' || isMasked(call.session.csrfToken, form.text('csrf'));

@@ -13,7 +13,6 @@ import { READERS, type View } from '../page.ts';
 import type { CookieCall } from './cookie.ts';
 import { newSession, requestSessions, type SignedIn, SLOTS, storeSession } from './session.ts';
 
-/** Name of the field. */
 export const API_TOKEN = 'api_token';
 
 interface SignInForm {

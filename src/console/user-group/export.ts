@@ -10,6 +10,7 @@ import { type UserGroup, valuesLength } from '../../domain/user-group/user-group
 import { authenticate } from '../../operations/api-token/authenticate.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { userGroupPages } from '../../operations/user-group/list.ts';
+import { FairShare } from '../../scheduling/fair-share.ts';
 import { membersOf } from '../markup/json.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { digestOfSession } from '../session/session.ts';
@@ -33,7 +34,8 @@ const COLUMNS: Readonly<Record<string, (userGroup: UserGroup) => string | null>>
   properties: ({ properties }) => properties && jsonCell(properties),
 };
 
-const running = new Map<number, number>();
+/** By workspace; their total has no limit. */
+const running = new FairShare(Number.POSITIVE_INFINITY);
 
 /** Exports the list whose conditions are in the URL. */
 export const exportList: Page = {
@@ -44,7 +46,7 @@ export const exportList: Page = {
   access: 'list',
   handle: async (call) => {
     const { workspaceId, environment } = call.caller;
-    if ((running.get(workspaceId) ?? 0) >= MAX_EXPORTS) throw overloaded;
+    if (running.heldBy(workspaceId) >= MAX_EXPORTS) throw overloaded;
     // A tab that is still open may belong to the environment before a switch.
     const fileName = `user-groups-${environment.toLowerCase()}.csv`;
     return { fileName, contentType: 'text/csv; charset=utf-8', content: csv(call) };
@@ -61,13 +63,9 @@ function csv(call: PageCall): Readable {
     cast: { string: withoutFormulas },
     record_delimiter: 'windows',
   });
-  running.set(workspaceId, (running.get(workspaceId) ?? 0) + 1);
+  running.take(workspaceId, 1);
   // A failure aborts the download, so the browser knows that it is incomplete.
-  pipeline(Readable.from(records(call)), format, () => {
-    const left = running.get(workspaceId)! - 1;
-    if (left === 0) running.delete(workspaceId);
-    else running.set(workspaceId, left);
-  });
+  pipeline(Readable.from(records(call)), format, () => running.release(workspaceId, 1));
   return format;
 }
 

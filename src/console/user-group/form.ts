@@ -58,7 +58,6 @@ export function typedGroup(
   };
 }
 
-/** Fields of a submitted form. */
 export interface Submitted {
   fields: SettableFields;
   /** null if the form does not say what it was opened with. */

@@ -78,9 +78,7 @@ interface Confirmation extends Pick<FormPages, 'act'>, Partial<Pick<FormPages, '
   /** Title without the id, which follows; the verb if absent. */
   title?: string;
   heading?: string;
-  /** Effect of the action. */
   effect: string;
-  /** Further consequences. */
   consequences?(userGroup: UserGroup, call: PageCall): readonly Insertion[];
   fields?(form: Form): Html;
   /** Label of the field for an id; absent if there is none. */

@@ -1,10 +1,8 @@
 // Suspends or resumes the checked rows of a list: one page reviews them, and one shows what was done with
 // each.
 
-import type { Caller } from '../../domain/api-token.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
-import type { Context } from '../../operations/context.ts';
 import { mapInChunks } from '../../operations/pages.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
@@ -91,11 +89,13 @@ export const applyToSelection: Page = {
   handle: async (call) => {
     const { context, caller, form } = call;
     const action = actionIn(form);
-    const ids = idsIn(form);
     const versions = form.texts('version');
-    const outcomes = await mapInChunks([...ids.entries()], CONCURRENCY, ([index, id]) =>
-      change(context, caller, action, id, versions[index] ?? ''),
-    );
+    // Each change has an event of its own. A failure does not stop the others.
+    const outcomes = await mapInChunks([...idsIn(form).entries()], CONCURRENCY, async ([index, id]) => {
+      const version = requiredVersion(versions[index] ?? '');
+      const reason = await actions[action].apply(context, caller, id, version).then(() => null, reasonOf);
+      return { id, reason };
+    });
     return outcomeView(action, outcomes, at(LIST_PATH, call));
   },
 };
@@ -111,21 +111,9 @@ const REASONS = new Map<ProblemCode, string>([
   ['user_group_not_found', 'It was deleted or renamed after you reviewed it.'],
 ]);
 
-/** Changes one group, with an event of its own. A failure does not stop the others. */
-async function change(
-  context: Context,
-  caller: Caller,
-  action: Action,
-  id: string,
-  version: string,
-): Promise<Outcome> {
-  try {
-    await actions[action].apply(context, caller, id, requiredVersion(version));
-    return { id, reason: null };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { id, reason: REASONS.get(error.code) ?? error.message };
-  }
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Problem)) throw error;
+  return REASONS.get(error.code) ?? error.message;
 }
 
 function outcomeView(action: Action, outcomes: readonly Outcome[], back: string): View {
