@@ -6,7 +6,7 @@ import { actionForm, submit } from '../form/fields.ts';
 import { ADMINS, READERS, type View } from '../page.ts';
 import type { SignedIn } from '../session/session.ts';
 import type { Breadcrumb } from './breadcrumbs.ts';
-import { bdi, buttonTo, type Html, html, idLink, isolated } from './html.ts';
+import { bdi, buttonTo, type Html, html, idLink, isolated, NO_HTML } from './html.ts';
 
 const navigation: readonly { path: string; text: string; permissions: readonly Permission[] }[] = [
   { path: '/console', text: 'Overview', permissions: READERS },
@@ -21,26 +21,18 @@ const navigation: readonly { path: string; text: string; permissions: readonly P
 /** The files that pages load. */
 export type PageAssets = Assets<'console.css' | 'htmx.js' | 'console.js' | 'mark.svg'>;
 
-export interface FramedPerson extends SignedIn {
+/** Navigation of the signed-in person. */
+export interface Frame extends SignedIn {
   /** Name of the workspace: API tokens of two workspaces may have the same name. */
   workspace: string;
-}
-
-/** Part of a page that depends on the request. `signedIn` is null on the sign-in page. */
-interface Frame {
   /** URL of the request, with its query. */
   url: string;
   breadcrumbs: readonly Breadcrumb[];
-  signedIn: FramedPerson | null;
 }
 
 /** The script of the console listens before htmx starts, which sends the first request of some pages at once. */
-export function document(
-  assets: PageAssets,
-  { title, main, status = 200 }: View,
-  { url, breadcrumbs, signedIn }: Frame,
-): Html {
-  const place = signedIn === null ? '' : ` · ${isolated(signedIn.workspace)}, ${signedIn.caller.environment}`;
+export function document(assets: PageAssets, { title, main, status = 200 }: View, frame: Frame | null): Html {
+  const place = frame === null ? '' : ` · ${isolated(frame.workspace)}, ${frame.caller.environment}`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -53,11 +45,11 @@ export function document(
 <script defer src="${assets.url('console.js')}"></script>
 <script defer src="${assets.url('htmx.js')}"></script>
 </head>
-<body class="${signedIn?.caller.environment === 'Testing' ? 'testing' : ''}">
+<body class="${frame?.caller.environment === 'Testing' ? 'testing' : ''}">
 <a class="skip" href="#main">Skip to content</a>
-${signedIn === null ? '' : header(url, signedIn)}
+${frame === null ? '' : header(frame)}
 <main id="main" tabindex="-1">
-${breadcrumbs.length === 0 ? '' : trail(breadcrumbs)}
+${trail(frame?.breadcrumbs ?? [])}
 ${main}
 </main>
 </body>
@@ -69,8 +61,7 @@ ${main}
  * Small screens show the navigation when its button is pressed. Scripts compare the place with that of a
  * response, which no browser has translated.
  */
-function header(url: string, signedIn: FramedPerson): Html {
-  const { caller, workspace } = signedIn;
+function header({ url, caller, session, workspace }: Frame): Html {
   const links = navigation.filter(({ permissions }) => isPermitted(caller, permissions));
   return html`<header>
 <a class="home" href="/console"><span class="mark"></span><span class="product">User Group Service</span></a>
@@ -79,7 +70,7 @@ function header(url: string, signedIn: FramedPerson): Html {
       html`<a href="${each.path}" ${isCurrent(url, each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
   )}</nav>
 <p class="place" translate="no" title="Workspace ${workspace}"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span></p>
-${account(signedIn)}
+${account({ caller, session })}
 <button type="button" class="menu" popovertarget="navigation"><span class="hidden">Menu</span></button>
 </header>`;
 }
@@ -93,6 +84,7 @@ function account({ caller, session }: SignedIn): Html {
 }
 
 function trail(breadcrumbs: readonly Breadcrumb[]): Html {
+  if (breadcrumbs.length === 0) return NO_HTML;
   const links = breadcrumbs.map(({ path, text }) => html`<li>${idLink(path, text)}</li>`);
   return html`<nav class="trail" aria-label="Breadcrumbs"><ol>${links}</ol></nav>`;
 }

@@ -70,10 +70,11 @@ function dayChart(id: string, column: string, { counts, since }: DayCounts, toda
   const first = Math.max(since, today - CHART_DAYS + 1);
   const days = Array.from({ length: Math.max(0, today - first + 1) }, (_, index) => first + index);
   const bars = days.map((day) => ({ name: dayDate(day), value: counts[day] ?? 0 }));
-  if (bars.length === 0) return html`<section><h3>${title}</h3>${none('Too many to count.')}</section>`;
   const total = bars.reduce((sum, { value }) => sum + value, 0);
-  if (total === 0)
-    return html`<section><h3>${title}</h3>${none(`None since ${bars[0]!.name} (UTC).`)}</section>`;
+  if (total === 0) {
+    const reason = bars.length === 0 ? 'Too many to count.' : `None since ${bars[0]!.name} (UTC).`;
+    return html`<section><h3>${title}</h3>${none(reason)}</section>`;
+  }
   return html`<section aria-labelledby="${id}"><h3 id="${id}">${title}</h3>
 ${barChart(
   {

@@ -7,10 +7,10 @@ import { CallerHints } from '../../http/request/caller-hints.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import type { Breadcrumbs } from '../markup/breadcrumbs.ts';
-import { document, type FramedPerson, type PageAssets } from '../markup/layout.ts';
+import { document, type Frame, type PageAssets } from '../markup/layout.ts';
 import { digestOfSession, type Session, type SignedIn } from '../session/session.ts';
 
-interface KnownFrame extends Omit<FramedPerson, 'session'> {
+interface KnownFrame extends Pick<Frame, 'caller' | 'workspace'> {
   /** When the name of the workspace was read, in milliseconds of this process. */
   namedAt: number;
   assets: PageAssets;
@@ -60,7 +60,7 @@ export class KnownFrames {
       const isProblem = view.status !== undefined && view.status >= 400;
       // A token may have been pasted in place of an id.
       const shown = breadcrumbs.filter(({ text }) => !isProblem || redact(text) === text);
-      return document(assets, view, { url, breadcrumbs: shown, signedIn: { caller, workspace, session } });
+      return document(assets, view, { url, breadcrumbs: shown, caller, workspace, session });
     };
   }
 }

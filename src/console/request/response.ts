@@ -9,7 +9,7 @@ import { mayWithholdSession } from './browser.ts';
 
 /** Renders the page in the frame of the request; without a session, in one without navigation. */
 export function sendView(
-  { url, frame }: FastifyRequest,
+  { frame }: FastifyRequest,
   reply: FastifyReply,
   assets: PageAssets,
   view: View,
@@ -17,7 +17,7 @@ export function sendView(
   const { status = 200 } = view;
   reply.code(status).headers(pageHeaders);
   if (status >= 400) loadWholePage(reply);
-  const page = frame?.(view) ?? document(assets, view, { url, breadcrumbs: [], signedIn: null });
+  const page = frame?.(view) ?? document(assets, view, null);
   return page.markup;
 }
 

@@ -240,18 +240,16 @@ function propertyDefinition(key: string, { members }: JsonObject): Definition | 
     const choices = values.elements.filter((each) => typeof each === 'string');
     return choices.length < values.elements.length ? null : { kind: 'choice', label, hint, choices };
   }
-  switch (stringValue(members.get('"type"'))) {
-    case 'string':
-      return { kind: 'text', label, hint, choices: [] };
-    case 'number':
-    case 'integer':
-      return { kind: 'number', label, hint, choices: [] };
-    case 'boolean':
-      return { kind: 'choice', label, hint, choices: ['true', 'false'] };
-    default:
-      return null;
-  }
+  const simple = SIMPLE_TYPES.get(stringValue(members.get('"type"')));
+  return simple === undefined ? null : { ...simple, label, hint };
 }
+
+const SIMPLE_TYPES = new Map<string, Pick<Definition, 'kind' | 'choices'>>([
+  ['string', { kind: 'text', choices: [] }],
+  ['number', { kind: 'number', choices: [] }],
+  ['integer', { kind: 'number', choices: [] }],
+  ['boolean', { kind: 'choice', choices: ['true', 'false'] }],
+]);
 
 /** Returns an empty text for anything but a string. */
 function stringValue(tree: JsonTree | undefined): string {

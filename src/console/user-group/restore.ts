@@ -3,7 +3,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { bucketOfTarget, type StoredEvent } from '../../domain/event/event.ts';
-import { decodeString, objectText } from '../../domain/json/json-tree.ts';
+import { decodeString, EMPTY_OBJECT, objectText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { type SettableFields, valuesLength } from '../../domain/user-group/user-group.ts';
 import { httpStatus } from '../../http/response/problem.ts';
@@ -81,9 +81,9 @@ function takeBack(fields: SettableFields, change: Change): SettableFields {
 
 function earlierObject(current: JsonText | null, { path: [, member], from, to }: Change): JsonText | null {
   if (member === undefined) return from === 'null' ? null : from!;
-  const members = membersOf(current);
-  setMember(members, member, earlierValue(members.get(member), from, to));
-  return members.size === 0 && current === null ? null : objectText(members);
+  if (current === null && from === undefined) return null;
+  const [before, after] = [from, to].map((value) => objectText([[member, value]]));
+  return earlierValue(current ?? EMPTY_OBJECT, before, after)!;
 }
 
 /** Returns the value before the change. Of two objects, an event has only what differs, at any depth. */
@@ -92,16 +92,11 @@ function earlierValue(
   from: JsonText | undefined,
   to: JsonText | undefined,
 ): JsonText | undefined {
-  const [members, before, after] = [current, from, to].map((text) =>
-    text?.[0] === '{' ? membersOf(text) : null,
+  const [members, before, after] = [current, from, to].map(
+    (text): Map<string, JsonText | undefined> | null => (text?.[0] === '{' ? membersOf(text) : null),
   );
   if (!members || !before || !after) return from;
   for (const name of new Set([...before.keys(), ...after.keys()]))
-    setMember(members, name, earlierValue(members.get(name), before.get(name), after.get(name)));
+    members.set(name, earlierValue(members.get(name), before.get(name), after.get(name)));
   return objectText(members);
-}
-
-function setMember(members: Map<string, JsonText>, name: string, value: JsonText | undefined): void {
-  if (value === undefined) members.delete(name);
-  else members.set(name, value);
 }
