@@ -47,7 +47,7 @@ import { nextPage, PAGE_SIZE, pageQuery } from './markup/pagination.ts';
 import { issuedView } from './markup/shown-once.ts';
 import { pagesOf } from './missing.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
-import { noticeText } from './request/notice.ts';
+import { shownNotice } from './request/notice.ts';
 
 interface DocumentList {
   title: string;
@@ -84,8 +84,6 @@ interface DocumentPagesKind<Body> {
   more?(document: Document, call: PageCall): Promise<Html>;
   /** Links and forms beside "Edit" and "Delete". */
   actions?(document: Document, call: PageCall): Html;
-  /** Texts of the notices after an action, by their keys. */
-  notices?: Readonly<Record<string, string>>;
   /** Counts the user groups that use it, which makes the deletion ask once more. */
   countUse?(document: Document, call: PageCall): Promise<Use>;
   /** Consequences of deleting it. */
@@ -152,7 +150,7 @@ export class DocumentPages<Body> {
     return {
       title: titleWith(title, idPart === '' ? [] : [isolated(idPart)]),
       main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${create} ${actions}` : NO_HTML)}
-${noticeText(call, { deleted: 'Deleted.' })}
+${shownNotice(call)}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
 ${isLong || idPart !== '' ? idFilter(path, idPart) : ''}
 ${documents.length === 0 && idPart !== '' ? this.#nothing(idPart) : await this.table(documents, call)}
@@ -244,13 +242,13 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
   async showView(call: PageCall, problem?: Problem): Promise<View> {
     const document = await this.read(call);
     const { id, version, createdAt, updatedAt } = document;
-    const { rows, notices, more } = this.#kind;
+    const { rows, more } = this.#kind;
     const noun = capitalized(this.#noun);
     const actions = isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : NO_HTML;
     return {
       title: `${noun} ${id}`,
       main: html`${heading(html`${noun} ${identifier(id)}`, actions)}
-${noticeText(call, { saved: 'Saved.', ...notices })}
+${shownNotice(call)}
 ${problemSummary(problem)}
 ${definitions([
   ['Id', html`<code>${id}</code>${copyButton(id, 'id')}`],
@@ -342,7 +340,7 @@ ${confirmationField(form)}`,
     // A stale form is refused below: the doubt may be about what another person has changed.
     if (warning && !(await this.#isStale(call, id))) throw warning;
     const { secret } = await api.put(context, caller, id, read, preconditionIn(form), form.has(FORCE));
-    if (secret == null) return { location: this.documentPath(id), notice: 'saved' };
+    if (secret == null) return { location: this.documentPath(id), notice: 'Saved.' };
     return this.secretView(id, secret, 'Created.');
   }
 
@@ -373,7 +371,7 @@ ${await this.#kind.consequences(document, call)}`,
     const { context, caller, form } = call;
     const id = this.documentId(call);
     await api.remove(context, caller, id, preconditionIn(form), form.has(FORCE));
-    return { location: pathTo(...path), notice: 'deleted' };
+    return { location: pathTo(...path), notice: 'Deleted.' };
   }
 }
 

@@ -38,7 +38,7 @@ export type View = FramedContent;
 /** Console path to open after an action. */
 export interface Redirect {
   location: string;
-  /** Key of the notice that the page there shows. */
+  /** Says what was done, on the page there. */
   notice?: string;
 }
 

@@ -4,7 +4,7 @@ import { newPath } from '../document-pages.ts';
 import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../markup/html.ts';
 import { nextPage, pageQuery, pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
-import { noticeText } from '../request/notice.ts';
+import { shownNotice } from '../request/notice.ts';
 import { FIND_PATH } from '../user-group/find.ts';
 import { API_TOKENS, apiTokenLink, creatorText, expiryText, statusBadge } from './show.ts';
 
@@ -27,7 +27,7 @@ export const listOfApiTokens: Page = {
     return {
       title: isRevoked ? 'Revoked API tokens' : 'API tokens',
       main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : html`${buttonTo(newPath([API_TOKENS]), 'New API token', 'primary')} ${buttonTo(FIND_PATH, 'Find by token')}`)}
-${noticeText(call, { revoked: 'The API token was revoked: it is rejected from now on.' })}
+${shownNotice(call)}
 <p class="hint">API tokens of this workspace for the environment ${caller.environment}, the newest first. The last use is recorded to the hour. ${other}</p>
 ${await apiTokenTable(call, apiTokens, isRevoked)}
 ${nextPage(pathTo(API_TOKENS), nextCursor, Object.fromEntries(query))}`,

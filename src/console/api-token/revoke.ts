@@ -13,7 +13,8 @@ export const apiTokenRevocation = formPages({
   act: async (call) => {
     const { apiTokenId } = await apiTokenIn(call);
     await revokeApiToken(call.context, call.caller, apiTokenId);
-    return { location: pathTo(API_TOKENS), notice: 'revoked' };
+    const notice = 'The API token was revoked: it is rejected from now on.';
+    return { location: pathTo(API_TOKENS), notice };
   },
   view: async (call) => {
     const apiToken = await apiTokenIn(call);

@@ -34,14 +34,9 @@ import {
 import { issuedView } from '../markup/shown-once.ts';
 import { pagesOf } from '../missing.ts';
 import { ADMINS, type Page, type PageCall, unlessBusy, type View } from '../page.ts';
-import { noticeText } from '../request/notice.ts';
+import { shownNotice } from '../request/notice.ts';
 
 export const API_TOKENS = 'api-tokens';
-
-const NOTICES = {
-  found_valid: 'The text is valid: requests with it are accepted.',
-  found_invalid: 'The text is no longer valid: requests with it are rejected.',
-} as const;
 
 export const showApiToken: Page = {
   method: 'GET',
@@ -56,7 +51,7 @@ export const showApiToken: Page = {
     return {
       title,
       main: html`${heading(title, apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : NO_HTML)}
-${noticeText(call, NOTICES)}
+${shownNotice(call)}
 ${definitions([
   ['Number', apiToken.apiTokenId],
   ['Permission', apiToken.permission],

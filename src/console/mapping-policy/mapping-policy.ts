@@ -21,7 +21,7 @@ export const mappingPolicyPages = formPages({
   act: async ({ context, caller, form }) => {
     const { mode } = await readForm(context, form, mappingPolicyBody);
     await putMappingPolicy(context, caller, mode, preconditionIn(form));
-    return { location: pathTo('catalogue'), notice: 'saved' };
+    return { location: pathTo('catalogue'), notice: 'Saved.' };
   },
   view: async (call, form) => {
     const document = await storedIn(call);

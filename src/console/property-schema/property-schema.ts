@@ -34,7 +34,7 @@ const [form, action] = formPages({
   act: async ({ context, caller, form }) => {
     const body = await readForm(context, form, propertySchemaBody);
     await putPropertySchema(context, caller, body, preconditionIn(form));
-    return { location: pathTo('catalogue'), notice: 'saved' };
+    return { location: pathTo('catalogue'), notice: 'Saved.' };
   },
   view: async (call, form) => {
     const stored = await storedIn(call);
@@ -73,7 +73,7 @@ const deletion = formPages({
   purpose: 'change the property schema',
   act: async ({ context, caller, form }) => {
     await deleteDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, preconditionIn(form));
-    return { location: pathTo('catalogue'), notice: 'deleted' };
+    return { location: pathTo('catalogue'), notice: 'Deleted.' };
   },
   view: async (call, form) => {
     const stored = await storedIn(call);

@@ -1,6 +1,6 @@
 // Notices after an action: a cookie that the next page at that path shows and removes. It is encrypted, bound
 // to the session and valid for a minute, so a link cannot make a page claim what did not happen, and a reload
-// does not repeat the claim. It has the key of a text of that page.
+// does not repeat the claim.
 
 import { type Html, html, NO_HTML } from '../markup/html.ts';
 import type { PageCall } from '../page.ts';
@@ -10,33 +10,27 @@ import { requestPath } from './browser.ts';
 
 const NAME = 'user_group_console_notice';
 const MAX_AGE_SECONDS = 60;
-const sealed = new Sealed<[csrfToken: string, path: string, key: string, at: number]>('console-notice');
+const sealed = new Sealed<[csrfToken: string, path: string, text: string, at: number]>('console-notice');
 
 /** Keeps the notice for the page at the location. */
-export function storeNotice(call: PageCall, location: string, key: string): void {
+export function storeNotice(call: PageCall, location: string, text: string): void {
   const { context, session } = call;
   const [path = ''] = location.split('?', 1);
-  const value = sealed.textOf(context.keyRing, [session.csrfToken, path, key, context.clock()]);
+  const value = sealed.textOf(context.keyRing, [session.csrfToken, path, text, context.clock()]);
   setCookie(call, NAME, value, MAX_AGE_SECONDS);
 }
 
 /** Renders the notice for this session and page, which is then forgotten; empty if there is none. */
-export function noticeText(call: PageCall, texts: Readonly<Record<string, string>>): Html {
-  const key = takeNotice(call);
-  const text = key === null ? undefined : texts[key];
-  return text === undefined ? NO_HTML : doneNotice(text);
-}
-
-function takeNotice(call: PageCall): string | null {
+export function shownNotice(call: PageCall): Html {
   const { context, session, request } = call;
   const value = findCookie(context, request, NAME);
   const opened = value === undefined ? null : sealed.open(context.keyRing, value);
-  if (opened === null) return null;
-  const [csrfToken, path, key, at] = opened;
+  if (opened === null) return NO_HTML;
+  const [csrfToken, path, text, at] = opened;
   const isOfPage = csrfToken === session.csrfToken && path === requestPath(request);
-  if (!isOfPage || context.clock() - at >= MAX_AGE_SECONDS * 1_000) return null;
+  if (!isOfPage || context.clock() - at >= MAX_AGE_SECONDS * 1_000) return NO_HTML;
   removeCookie(call, NAME);
-  return key;
+  return doneNotice(text);
 }
 
 /** Says what was done. It has the focus, so that screen readers begin with it. */

@@ -28,7 +28,7 @@ import {
   time,
 } from '../markup/html.ts';
 import { ADMINS, type Page } from '../page.ts';
-import { noticeText } from '../request/notice.ts';
+import { shownNotice } from '../request/notice.ts';
 
 export const SIGNING_KEYS_PATH = pathTo('integrations', '-', 'signing-keys');
 
@@ -44,7 +44,7 @@ export const listSigningKeys: Page = {
     return {
       title: 'Signing keys',
       main: html`${heading('Signing keys', stored === null ? NO_HTML : buttonTo(`${SIGNING_KEYS_PATH}/rotate`, 'Rotate'))}
-${noticeText(call, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
+${shownNotice(call)}
 ${stored === null ? NO_KEYS : keySet(context, stored)}`,
     };
   },
@@ -56,7 +56,8 @@ export const signingKeyRotation = formPages({
   act: async ({ context, caller, form }) => {
     const { revoke } = await readForm(context, form, signingKeyRotationBody);
     await rotateKeySet(context, caller, { revoke, precondition: preconditionIn(form) });
-    return { location: SIGNING_KEYS_PATH, notice: revoke ? 'revoked' : 'rotated' };
+    const notice = revoke ? 'Rotated. The previous keys are revoked.' : 'Rotated.';
+    return { location: SIGNING_KEYS_PATH, notice };
   },
   view: async (call, form) => {
     const keySet = await findKeySet(call.context, call.caller);

@@ -36,7 +36,8 @@ export const creation = formPages({
     } catch (error) {
       throw isConflict(error) ? EXISTS : error;
     }
-    return { location: pathTo('user-groups', id), notice: 'created' };
+    const notice = 'The user group was created. “Show token” shows its token.';
+    return { location: pathTo('user-groups', id), notice };
   },
   view: async (call, form) => {
     const { problem } = form;

@@ -15,7 +15,8 @@ export const deletion = groupConfirmation({
     if (form.text('user_group_id') !== id)
       throw invalidField('/user_group_id', 'must be exactly the id of this user group');
     await deleteUserGroup(context, caller, id, preconditionIn(form));
-    return { location: pathTo('user-groups'), notice: 'deleted' };
+    const notice = 'The user group was deleted. Its token is no longer valid.';
+    return { location: pathTo('user-groups'), notice };
   },
   idLabel: 'Type the id to confirm',
 });

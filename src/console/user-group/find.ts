@@ -33,8 +33,10 @@ export const findByToken = formPages({
       if (text === undefined) continue;
       const owner = await findTokenOwner(context, caller, text);
       if (owner === null) continue;
-      const group = pathTo('user-groups', owner.userGroup.providedId);
-      return { location: group, notice: `token_${owner.status}` };
+      return {
+        location: pathTo('user-groups', owner.userGroup.providedId),
+        notice: statusTexts[owner.status],
+      };
     }
     const apiToken = findApiToken(pasted);
     if (apiToken !== undefined) return findByApiToken(call, apiToken);
@@ -56,6 +58,13 @@ export const findByToken = formPages({
   }),
 });
 
+const statusTexts = {
+  current: 'The token is the current one of this user group.',
+  retiring: 'The token was replaced by the last rotation and is in its grace period: it still resolves.',
+  replaced: 'The token was replaced by the last rotation and no longer resolves.',
+  embed: 'The embed token was minted for this user group and is valid.',
+} as const;
+
 /** Leads an administrator to the API token, valid or not. */
 async function findByApiToken({ context, caller }: PageCall, text: string): Promise<Redirect> {
   if (!isPermitted(caller, ADMINS)) throw FOR_ADMINS;
@@ -65,7 +74,9 @@ async function findByApiToken({ context, caller }: PageCall, text: string): Prom
   const isValid = authenticates(found, digest!, context.clock());
   return {
     location: pathTo(API_TOKENS, found.apiTokenId),
-    notice: isValid ? 'found_valid' : 'found_invalid',
+    notice: isValid
+      ? 'The text is valid: requests with it are accepted.'
+      : 'The text is no longer valid: requests with it are rejected.',
   };
 }
 

@@ -65,12 +65,14 @@ export function statusBadge({ suspendedAt }: UserGroup): Html {
 export async function applyToGroup(
   { context, caller, request, form }: PageCall,
   operation: (context: Context, caller: Caller, id: string, precondition: Precondition) => Promise<unknown>,
-  done: string,
+  notice: string,
 ): Promise<Redirect> {
   const id = userGroupIdParameter(request);
   await operation(context, caller, id, preconditionIn(form));
-  return { location: pathTo('user-groups', id), notice: done };
+  return { location: pathTo('user-groups', id), notice };
 }
+
+export const UNCHANGED = 'The stored user group is as you typed it: there was nothing to save.';
 
 interface Confirmation extends Pick<FormPages, 'act'>, Partial<Pick<FormPages, 'purpose'>> {
   /** Verb; last part of the path, and the text of the button. */

@@ -30,7 +30,7 @@ import {
 import { membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { type Page, type PageCall, READERS, unlessBusy, WRITERS } from '../page.ts';
-import { noticeText } from '../request/notice.ts';
+import { shownNotice } from '../request/notice.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
@@ -85,7 +85,7 @@ export const list: Page = {
     return {
       title: titleWith('User groups', conditionTexts(search)),
       main: html`${heading('User groups', html`${isWriter ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
-${noticeText(call, NOTICES)}
+${shownNotice(call)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${lead === null ? '' : html`${leadText(lead)} `}${statusText(progress)}</p>
@@ -100,11 +100,6 @@ ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,
     };
   },
 };
-
-const NOTICES = {
-  deleted: 'The user group was deleted. Its token is no longer valid.',
-  none_checked: 'No user group is checked, so nothing was done.',
-} as const;
 
 const TOKEN_IN_SEARCH = alert(
   'That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.',

@@ -5,7 +5,7 @@ import { Problem } from '../../problem.ts';
 import { readForm, textMember } from '../form/form.ts';
 import { preconditionIn } from '../form/version.ts';
 import { pathTo } from '../markup/html.ts';
-import { groupConfirmation } from './group.ts';
+import { groupConfirmation, UNCHANGED } from './group.ts';
 
 export const renaming = groupConfirmation({
   action: 'rename',
@@ -21,7 +21,8 @@ export const renaming = groupConfirmation({
     } catch (error) {
       throw error instanceof Problem && error.code === 'user_group_exists' ? TAKEN : error;
     }
-    return { location: pathTo('user-groups', id), notice: id === before ? 'unchanged' : 'renamed' };
+    const notice = id === before ? UNCHANGED : 'The user group was renamed. Its token is the same.';
+    return { location: pathTo('user-groups', id), notice };
   },
   idLabel: 'New id',
 });

@@ -36,7 +36,7 @@ export const rotation = groupConfirmation({
     return applyToGroup(
       call,
       (context, caller, id, precondition) => rotateTokenById(context, caller, id, gracePeriod, precondition),
-      'rotated',
+      'The token was rotated. “Show token” shows the new one: store it wherever the old one was used.',
     );
   },
   consequences: (userGroup, { context }) => [replacedBefore(userGroup, context.clock())],

@@ -4,7 +4,7 @@ import { pathTo } from '../markup/html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { showRejectedEdit } from './edit.ts';
 import { changedFields } from './form.ts';
-import { groupIn } from './group.ts';
+import { groupIn, UNCHANGED } from './group.ts';
 import { isStale, mergeView, readSubmission, type Submission } from './review.ts';
 
 /** Stores the fields that differ. A form that is sent twice finds nothing to change the second time. */
@@ -20,7 +20,7 @@ export const save: Page = {
     const { providedId } = stored;
     const group = pathTo('user-groups', providedId);
     const changed = changedFields(stored, fields);
-    if (Object.keys(changed).length === 0) return { location: group, notice: 'unchanged' };
+    if (Object.keys(changed).length === 0) return { location: group, notice: UNCHANGED };
     if (isStale(call, submission)) return staleView(call, submission);
     try {
       await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, preconditionIn(form));
@@ -28,7 +28,7 @@ export const save: Page = {
       if (!isConflict(error)) throw error;
       return staleView(call, { ...submission, stored: await groupIn(call) });
     }
-    return { location: group, notice: 'saved' };
+    return { location: group, notice: 'The changes were saved.' };
   },
   onRejection: showRejectedEdit,
 };

@@ -59,7 +59,7 @@ export const reviewSelection: Page = {
   access: 'read',
   handle: async (call) => {
     if (call.form.has('id')) return reviewView(call);
-    return { location: at(LIST_PATH, call), notice: 'none_checked' };
+    return { location: at(LIST_PATH, call), notice: 'No user group is checked, so nothing was done.' };
   },
 };
 

@@ -31,28 +31,13 @@ import {
 } from '../markup/html.ts';
 import { jsonBlock } from '../markup/json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
-import { noticeText } from '../request/notice.ts';
+import { shownNotice } from '../request/notice.ts';
 import { mappedDataSources, NAME_COLUMNS } from './data-sources.ts';
 import { groupIn, groupInConfig, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
 import { verdict } from './verdict.ts';
 
 const EVENTS = 10;
-
-const NOTICES = {
-  created: 'The user group was created. “Show token” shows its token.',
-  saved: 'The changes were saved.',
-  unchanged: 'The stored user group is as you typed it: there was nothing to save.',
-  rotated: 'The token was rotated. “Show token” shows the new one: store it wherever the old one was used.',
-  renamed: 'The user group was renamed. Its token is the same.',
-  suspended: 'The user group is suspended: its tokens resolve to nothing.',
-  resumed: 'The user group is resumed: its tokens resolve again.',
-  token_current: 'The token is the current one of this user group.',
-  token_retiring:
-    'The token was replaced by the last rotation and is in its grace period: it still resolves.',
-  token_replaced: 'The token was replaced by the last rotation and no longer resolves.',
-  token_embed: 'The embed token was minted for this user group and is valid.',
-} as const;
 
 export const show: Page = {
   method: 'GET',
@@ -107,7 +92,7 @@ async function showView(
   return {
     title: nameWithId(name, providedId),
     main: html`${heading(name, actions(call, userGroup))}
-${noticeText(call, NOTICES)}${confirmationProblem('user group', problem)}
+${shownNotice(call)}${confirmationProblem('user group', problem)}
 ${await verdict(call, userGroup, config)}
 ${identity(call, userGroup, token)}
 <h2>Data sources</h2>

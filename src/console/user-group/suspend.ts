@@ -9,7 +9,8 @@ export const suspension = groupConfirmation({
   action: 'suspend',
   effect:
     'Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.',
-  act: (call) => applyToGroup(call, suspendUserGroup, 'suspended'),
+  act: (call) =>
+    applyToGroup(call, suspendUserGroup, 'The user group is suspended: its tokens resolve to nothing.'),
 });
 
 export const resume: Page = {
@@ -17,6 +18,7 @@ export const resume: Page = {
   path: '/user-groups/:user_group_id/resume',
   permissions: WRITERS,
   purpose: 'resume user groups',
-  handle: (call) => applyToGroup(call, resumeUserGroup, 'resumed'),
+  handle: (call) =>
+    applyToGroup(call, resumeUserGroup, 'The user group is resumed: its tokens resolve again.'),
   onRejection: showStored,
 };

@@ -18,7 +18,7 @@ export const testEndpoint: Page = {
   handle: async (call) => {
     const id = pages.documentId(call);
     await testWebhookEndpoint(call.context, call.caller, id);
-    return { location: pages.documentPath(id), notice: 'tested' };
+    return { location: pages.documentPath(id), notice: 'A test event is on its way: see the deliveries.' };
   },
 };
 
@@ -29,6 +29,6 @@ export const redeliverEvent: Page = {
   handle: async (call) => {
     const id = pages.documentId(call);
     await redeliver(call.context, call.caller, id, documentIdParameter(call.request, 'event_id'));
-    return { location: pages.documentPath(id), notice: 'redelivered' };
+    return { location: pages.documentPath(id), notice: 'The event is delivered again: see the deliveries.' };
   },
 };

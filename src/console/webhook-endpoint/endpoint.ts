@@ -62,16 +62,6 @@ ${checkField(form.field('enabled'))}`,
   actions: ({ id }, { session }) => html`${buttonTo(pathTo(...WEBHOOKS, id, 'rotate'), 'Rotate the secret')}
 ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'plain'))}`,
   more: deliveries,
-  notices: {
-    tested: 'A test event is on its way: see the deliveries.',
-    redelivered: 'The event is delivered again: see the deliveries.',
-    redelivered_failed:
-      'Failed deliveries of events since that time are delivered again, as fast as the receiver accepts them.',
-    redelivered_some:
-      'The first failed deliveries of events since that time are delivered again. There may be more: repeat it when these have arrived.',
-    none_failed:
-      'No delivery of an event since that time has failed for good. Pending ones are attempted again by themselves.',
-  },
   consequences: async (document) => {
     const { url } = parseWebhookEndpoint(document);
     return html`<p>Events are no longer delivered to ${bdi(url)}. Its secret and its deliveries are deleted, including those that are still pending.</p>`;

@@ -22,8 +22,8 @@ export const redeliverFailedForm = formPages({
     const since = parseInstant(`${call.form.text('since')}:00Z`);
     if (since === null) throw invalidField('/since', 'must be a date and a time, such as 2026-03-02T09:30');
     const { redelivered, hasMore } = await redeliverFailed(call.context, call.caller, id, since);
-    const done = hasMore ? 'redelivered_some' : redelivered === 0 ? 'none_failed' : 'redelivered_failed';
-    return { location: pages.documentPath(id), notice: done };
+    const notice = hasMore ? SOME : redelivered === 0 ? NONE : ALL;
+    return { location: pages.documentPath(id), notice };
   },
   view: async (call, form) => {
     const { id } = await pages.read(call);
@@ -37,3 +37,10 @@ export const redeliverFailedForm = formPages({
     };
   },
 });
+
+const ALL =
+  'Failed deliveries of events since that time are delivered again, as fast as the receiver accepts them.';
+const SOME =
+  'The first failed deliveries of events since that time are delivered again. There may be more: repeat it when these have arrived.';
+const NONE =
+  'No delivery of an event since that time has failed for good. Pending ones are attempted again by themselves.';
