@@ -2,7 +2,6 @@
 
 import { isPermitted } from '../domain/api-token.ts';
 import { type Document, documentFields } from '../domain/document.ts';
-import type { EventTarget } from '../domain/event/event.ts';
 import { idViolation, refuseFields } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { capitalized } from '../http/description.ts';
@@ -45,7 +44,6 @@ import {
 } from './markup/html.ts';
 import { nextPage, PAGE_SIZE, pageQuery } from './markup/pagination.ts';
 import { issuedView } from './markup/shown-once.ts';
-import { pagesOf } from './missing.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { shownNotice } from './request/notice.ts';
 
@@ -179,11 +177,8 @@ ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
     const { path, api, list } = this.#kind;
     const first = { limit: PAGE_SIZE };
     const { documents, nextCursor } = await listDocuments(context, caller, api.definition, first);
-    const create = buttonTo(newPath(path), `New ${this.#noun}`);
-    const head = isPermitted(caller, ADMINS)
-      ? html`<div class="head"><h2>${list.title}</h2><div class="actions">${create}</div></div>`
-      : html`<h2>${list.title}</h2>`;
-    return html`${head}
+    const create = isPermitted(caller, ADMINS) ? buttonTo(newPath(path), `New ${this.#noun}`) : NO_HTML;
+    return html`${heading(list.title, create, 2)}
 ${await this.table(documents, call)}
 ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path), `All ${this.#noun}s`)}</div>`}`;
   }
@@ -208,28 +203,26 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
         act: (call) => this.#create(call),
         view: (_call, form) => this.#newForm(form),
       }),
-      ...pagesOf(this.#noun, 'not_found', (call) => this.#target(this.documentId(call)), [
-        {
-          method: 'GET',
-          path: one,
-          permissions: api.readers,
-          purpose: `read ${this.#noun}s`,
-          handle: (call) => this.showView(call),
-        },
-        ...formPages({
-          ...shared,
-          path: `${one}/edit`,
-          initial: async (call) => this.#typed(await this.read(call)),
-          act: (call) => this.#save(call, this.documentId(call)),
-          view: (call, form) => this.#editForm(call, form),
-        }),
-        ...formPages({
-          ...shared,
-          path: `${one}/delete`,
-          act: (call) => this.#remove(call),
-          view: (call, form) => this.#removeForm(call, form),
-        }),
-      ]),
+      {
+        method: 'GET',
+        path: one,
+        permissions: api.readers,
+        purpose: `read ${this.#noun}s`,
+        handle: (call) => this.showView(call),
+      },
+      ...formPages({
+        ...shared,
+        path: `${one}/edit`,
+        initial: async (call) => this.#typed(await this.read(call)),
+        act: (call) => this.#save(call, this.documentId(call)),
+        view: (call, form) => this.#editForm(call, form),
+      }),
+      ...formPages({
+        ...shared,
+        path: `${one}/delete`,
+        act: (call) => this.#remove(call),
+        view: (call, form) => this.#removeForm(call, form),
+      }),
     ];
   }
 
@@ -242,7 +235,7 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
   async showView(call: PageCall, problem?: Problem): Promise<View> {
     const document = await this.read(call);
     const { id, version, createdAt, updatedAt } = document;
-    const { rows, more } = this.#kind;
+    const { rows, more, api } = this.#kind;
     const noun = capitalized(this.#noun);
     const actions = isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : NO_HTML;
     return {
@@ -257,12 +250,8 @@ ${definitions([
   ['Updated', html`${time(updatedAt)} (version ${version})`],
 ])}
 ${more === undefined ? '' : await more(document, call)}
-<p>${link(eventsAbout(this.#target(id)), `Events of this ${this.#noun}`)}</p>`,
+<p>${link(eventsAbout({ type: api.definition.kind, id }), `Events of this ${this.#noun}`)}</p>`,
     };
-  }
-
-  #target(id: string): EventTarget {
-    return { type: this.#kind.api.definition.kind, id };
   }
 
   /** Returns the document in the path. Throws `not_found`. */

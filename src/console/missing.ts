@@ -1,14 +1,15 @@
 // Page of an object that does not exist. The last events of its id say whether it was deleted or renamed, and
 // by whom. Page of a list at a position that it does not have.
 
-import type { EventTarget } from '../domain/event/event.ts';
+import type { EventTarget, TargetType } from '../domain/event/event.ts';
 import { redact } from '../domain/secret.ts';
+import type { pathParameters } from '../http/request/path-parameter.ts';
 import { findNewId } from '../operations/user-group/history.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
 import { type Html, html, link, NO_HTML, pathTo, userGroupLink } from './markup/html.ts';
 import { pageUrl } from './markup/pagination.ts';
-import type { Page, PageCall, View } from './page.ts';
+import type { PageCall, View } from './page.ts';
 import { requestPath } from './request/browser.ts';
 import { LIST_PATH } from './user-group/search-form.ts';
 
@@ -27,34 +28,35 @@ export function missingPageView({ request }: PageCall): View {
   };
 }
 
-/**
- * Wraps the pages of one object. If they throw a problem with this code, the object does not exist, and they
- * show the last events about the target: the object, or what it is a part of.
- */
-export function pagesOf(
-  noun: string,
-  code: ProblemCode,
-  targetOf: (call: PageCall) => EventTarget,
-  pages: readonly Page[],
-  idOf = (call: PageCall) => targetOf(call).id,
-): Page[] {
-  const orMissing = (call: PageCall) => (error: unknown) => {
-    if (error instanceof Problem && error.code === code)
-      return missingView(call, targetOf(call), noun, idOf(call));
-    throw error;
-  };
-  return pages.map(({ handle, onRejection, ...page }) =>
-    onRejection === undefined
-      ? { ...page, handle: (call) => handle(call).catch(orMissing(call)) }
-      : {
-          ...page,
-          handle,
-          onRejection: (call, problem) => onRejection(call, problem).catch(orMissing(call)),
-        },
-  );
+interface PageObject {
+  noun: string;
+  type: TargetType;
+  /** Code of the problem that it does not exist. */
+  code: ProblemCode;
 }
 
-async function missingView(call: PageCall, target: EventTarget, noun: string, id: string): Promise<View> {
+/** What a page is about, by the last parameter of its path. A delivery is a part of a webhook endpoint. */
+const objects: Readonly<Record<string, PageObject | undefined>> = {
+  user_group_id: { noun: 'user group', type: 'user_group', code: 'user_group_not_found' },
+  api_token_id: { noun: 'API token', type: 'api_token', code: 'api_token_not_found' },
+  schema_id: { noun: 'schema', type: 'schema', code: 'not_found' },
+  provided_id: { noun: 'data source', type: 'data_source', code: 'not_found' },
+  integration_id: { noun: 'integration', type: 'integration', code: 'not_found' },
+  webhook_endpoint_id: { noun: 'webhook endpoint', type: 'webhook_endpoint', code: 'not_found' },
+  event_id: { noun: 'delivery', type: 'webhook_endpoint', code: 'not_found' },
+} satisfies Record<Exclude<keyof typeof pathParameters, 'issuer_id'>, PageObject>;
+
+/**
+ * Returns the page for an object that does not exist, with the last events about it, or about what it is a part of.
+ * Throws the error if it says anything else.
+ */
+export async function missingObjectView(call: PageCall, error: unknown): Promise<View> {
+  const parameters = Object.entries(call.request.params as Record<string, string>);
+  const [parameter = '', id = ''] = parameters.at(-1) ?? [];
+  const object = objects[parameter];
+  if (object === undefined || !(error instanceof Problem) || error.code !== object.code) throw error;
+  const { noun, type } = object;
+  const target = { type, id: parameters[0]![1] };
   const title = `The ${noun} does not exist`;
   return {
     title,

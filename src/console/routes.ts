@@ -10,7 +10,7 @@ import { apiTokenCreation } from './api-token/create.ts';
 import { listOfApiTokens } from './api-token/list.ts';
 import { apiTokenRevocation } from './api-token/revoke.ts';
 import { apiTokenRotation } from './api-token/rotate.ts';
-import { apiTokenPages, showApiToken } from './api-token/show.ts';
+import { showApiToken } from './api-token/show.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
 import { catalogueOverview } from './catalogue/overview.ts';
 import { schemaPages } from './catalogue/schema.ts';
@@ -38,7 +38,6 @@ import { edit, editAgain } from './user-group/edit.ts';
 import { events } from './user-group/events.ts';
 import { exportList } from './user-group/export.ts';
 import { findByToken } from './user-group/find.ts';
-import { userGroupPages } from './user-group/group.ts';
 import { list } from './user-group/list.ts';
 import { renaming } from './user-group/rename.ts';
 import { restore } from './user-group/restore.ts';
@@ -50,7 +49,7 @@ import { show, showToken } from './user-group/show.ts';
 import { resume, suspension } from './user-group/suspend.ts';
 import { mintTest, view } from './user-group/view-as.ts';
 import { redeliverEvent, testEndpoint } from './webhook-endpoint/deliver.ts';
-import { deliveryPages } from './webhook-endpoint/delivery.ts';
+import { showDelivery } from './webhook-endpoint/delivery.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
 import { redeliverFailedForm } from './webhook-endpoint/redeliver-failed.ts';
 import { secretRotation } from './webhook-endpoint/rotate.ts';
@@ -76,24 +75,22 @@ export const pages: readonly Page[] = [
   creationAgain,
   ...findByToken,
   // /console/user-groups/{user_group_id}
-  ...userGroupPages([
-    show,
-    showToken,
-    edit,
-    editAgain,
-    review,
-    save,
-    restore,
-    ...rotation,
-    ...renaming,
-    ...suspension,
-    resume,
-    ...deletion,
-    events,
-    allDataSources,
-    view,
-    mintTest,
-  ]),
+  show,
+  showToken,
+  edit,
+  editAgain,
+  review,
+  save,
+  restore,
+  ...rotation,
+  ...renaming,
+  ...suspension,
+  resume,
+  ...deletion,
+  events,
+  allDataSources,
+  view,
+  mintTest,
   // /console/events
   listEvents,
   // /console/demo
@@ -118,13 +115,15 @@ export const pages: readonly Page[] = [
   testEndpoint,
   ...redeliverFailedForm,
   // /console/webhooks/{webhook_endpoint_id}/deliveries/{event_id}
-  ...deliveryPages,
+  showDelivery,
   redeliverEvent,
   // /console/api-tokens
   listOfApiTokens,
   ...apiTokenCreation,
   // /console/api-tokens/{api_token_id}
-  ...apiTokenPages([showApiToken, ...apiTokenRotation, ...apiTokenRevocation]),
+  showApiToken,
+  ...apiTokenRotation,
+  ...apiTokenRevocation,
   // /console/sessions
   sessions,
   switchSession,

@@ -258,6 +258,7 @@ describeOnEachDatabase('events in the console', (database) => {
       ['catalogue/data-sources/x', 'The data source does not exist'],
       ['integrations/x', 'The integration does not exist'],
       ['webhooks/x', 'The webhook endpoint does not exist'],
+      ['webhooks/x/rotate', 'The webhook endpoint does not exist'],
       [`user-groups/${token}`, 'The user group does not exist'],
     ] as const) {
       const page = await browser.get(`/console/${path}`);

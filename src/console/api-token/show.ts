@@ -32,7 +32,6 @@ import {
   time,
 } from '../markup/html.ts';
 import { issuedView } from '../markup/shown-once.ts';
-import { pagesOf } from '../missing.ts';
 import { ADMINS, type Page, type PageCall, unlessBusy, type View } from '../page.ts';
 import { shownNotice } from '../request/notice.ts';
 
@@ -68,12 +67,6 @@ ${definitions([
     };
   },
 };
-
-export function apiTokenPages(pages: readonly Page[]): Page[] {
-  const target = ({ request }: PageCall) =>
-    ({ type: 'api_token', id: String(apiTokenIdParameter(request)) }) as const;
-  return pagesOf('API token', 'api_token_not_found', target, pages);
-}
 
 export function apiTokenIn({ context, caller, request }: PageCall): Promise<ApiToken> {
   return readApiToken(context, caller, apiTokenIdParameter(request));

@@ -59,7 +59,7 @@ export class Form {
 
   /** Returns an empty text if the field is absent. Replaces CR LF, which browsers send as line breaks. */
   text(name: string): string {
-    return (this.#byName.get(name)?.[0]![1] ?? '').replaceAll('\r\n', '\n');
+    return (this.#byName.get(name)?.[0]?.[1] ?? '').replaceAll('\r\n', '\n');
   }
 
   texts(name: string): string[] {

@@ -94,10 +94,11 @@ export function idCell(path: string | null, id: string): Html {
   return html`${path === null ? identifier(id) : idLink(path, id)}${copyButton(id, id)}`;
 }
 
-/** Renders the first heading of a page, with its actions beside it. */
-export function heading(title: string | Html, actions: Html): Html {
-  if (actions.markup === '') return html`<h1>${title}</h1>`;
-  return html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`;
+/** Renders the heading of a page or of a section, with its actions beside it. */
+export function heading(title: string | Html, actions: Html, level: 1 | 2 = 1): Html {
+  const text = html`<h${level}>${title}</h${level}>`;
+  if (actions.markup === '') return text;
+  return html`<div class="head">${text}<div class="actions">${actions}</div></div>`;
 }
 
 /** Text in place of something that is absent. */

@@ -12,6 +12,7 @@ import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
 import { Form, MAX_FORM_BYTES, MAX_FORM_CHARACTERS } from '../form/form.ts';
 import { html } from '../markup/html.ts';
+import { missingObjectView } from '../missing.ts';
 import type { Page, PageCall, View } from '../page.ts';
 import { Sealed } from '../session/sealed.ts';
 import { isFormFor, requestSession, type SignedIn } from '../session/session.ts';
@@ -130,7 +131,8 @@ export async function showAgain(page: Page, call: PageCall, reason = NOT_DONE): 
   const { form, caller, request } = call;
   const isSafe = isFromThisSite(request) && isFormFor(form.text('csrf'), caller);
   if (page.onRejection === undefined || !isSafe) throw ANOTHER_SESSION;
-  return { ...(await page.onRejection(call, reason)), status: 403 };
+  const view = page.onRejection(call, reason).catch((error) => missingObjectView(call, error));
+  return { ...(await view), status: 403 };
 }
 
 const ANOTHER_SESSION = new Problem(

@@ -11,7 +11,7 @@ import { overloaded } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { Form } from '../form/form.ts';
 import { idInPath } from '../markup/html.ts';
-import { missingPageView } from '../missing.ts';
+import { missingObjectView, missingPageView } from '../missing.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from '../page.ts';
 import { digestOfSession, endSession, isMasked, requestSession, type SignedIn } from '../session/session.ts';
 import { hasToken, isFromThisSite, queryParameters } from './browser.ts';
@@ -123,10 +123,11 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect | Do
   } catch (error) {
     if (error instanceof CursorOfAnotherList) return missingPageView(call);
     if (page.onRejection === undefined || !(error instanceof Problem) || httpStatus(error) >= 500)
-      throw error;
+      return missingObjectView(call, error);
     // A large form is not rejected and shown again in one turn of the event loop.
     await call.context.cpu.turn(call.form.size, GRACE_MS);
-    return { status: httpStatus(error), ...(await page.onRejection(call, error)) };
+    const view = page.onRejection(call, error).catch((failure) => missingObjectView(call, failure));
+    return { status: httpStatus(error), ...(await view) };
   }
 }
 

@@ -28,7 +28,6 @@ import {
   table,
   userGroupLink,
 } from '../markup/html.ts';
-import { pagesOf } from '../missing.ts';
 import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
 
 /** Throws `user_group_not_found`. */
@@ -44,12 +43,6 @@ export async function groupInConfig(
     userGroup: await groupIn(call),
   }));
   return { ...found, config };
-}
-
-export function userGroupPages(pages: readonly Page[]): Page[] {
-  const target = ({ request }: PageCall) =>
-    ({ type: 'user_group', id: userGroupIdParameter(request) }) as const;
-  return pagesOf('user group', 'user_group_not_found', target, pages);
 }
 
 /** Links to the group, and names it: an id may say nothing to people. */

@@ -21,7 +21,6 @@ import {
   time,
 } from '../markup/html.ts';
 import { jsonBlock } from '../markup/json.ts';
-import { pagesOf } from '../missing.ts';
 import { ADMINS, type Page } from '../page.ts';
 import type { Session } from '../session/session.ts';
 
@@ -33,7 +32,7 @@ export const stateBadges = {
   failed: badge('bad', 'failed'),
 } as const satisfies Record<DeliveryState, Html>;
 
-const show: Page = {
+export const showDelivery: Page = {
   method: 'GET',
   path: '/webhooks/:webhook_endpoint_id/deliveries/:event_id',
   permissions: ADMINS,
@@ -59,14 +58,6 @@ ${payload === null ? none('The event is no longer kept.') : jsonBlock(payload)}`
     };
   },
 };
-
-export const deliveryPages = pagesOf(
-  'delivery',
-  'not_found',
-  ({ request }) => ({ type: 'webhook_endpoint', id: documentIdParameter(request, 'webhook_endpoint_id') }),
-  [show],
-  ({ request }) => documentIdParameter(request, 'event_id'),
-);
 
 /** Lists attempts, the newest first. */
 function attemptTable({ attemptLog, attempts, state }: Delivery): Html {
