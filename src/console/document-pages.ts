@@ -28,7 +28,7 @@ import {
   copyButton,
   definitions,
   type Html,
-  heading,
+  headingWith,
   html,
   type Insertion,
   idCell,
@@ -45,7 +45,6 @@ import {
 import { nextPage, PAGE_SIZE, pageQuery } from './markup/pagination.ts';
 import { issuedView } from './markup/shown-once.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
-import { shownNotice } from './request/notice.ts';
 
 interface DocumentList {
   title: string;
@@ -147,9 +146,9 @@ export class DocumentPages<Body> {
     const create = buttonTo(list.newPath ?? newPath(path), `New ${this.#noun}`, 'primary');
     return {
       title: titleWith(title, idPart === '' ? [] : [isolated(idPart)]),
-      main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${create} ${actions}` : NO_HTML)}
-${shownNotice(call)}
-${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
+      heading: title,
+      actions: isPermitted(caller, ADMINS) ? html`${create} ${actions}` : NO_HTML,
+      main: html`${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
 ${isLong || idPart !== '' ? idFilter(path, idPart) : ''}
 ${documents.length === 0 && idPart !== '' ? this.#nothing(idPart) : await this.table(documents, call)}
 ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
@@ -178,7 +177,7 @@ ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
     const first = { limit: PAGE_SIZE };
     const { documents, nextCursor } = await listDocuments(context, caller, api.definition, first);
     const create = isPermitted(caller, ADMINS) ? buttonTo(newPath(path), `New ${this.#noun}`) : NO_HTML;
-    return html`${heading(list.title, create, 2)}
+    return html`${headingWith(list.title, create, 2)}
 ${await this.table(documents, call)}
 ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path), `All ${this.#noun}s`)}</div>`}`;
   }
@@ -237,12 +236,11 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
     const { id, version, createdAt, updatedAt } = document;
     const { rows, more, api } = this.#kind;
     const noun = capitalized(this.#noun);
-    const actions = isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : NO_HTML;
     return {
       title: `${noun} ${id}`,
-      main: html`${heading(html`${noun} ${identifier(id)}`, actions)}
-${shownNotice(call)}
-${problemSummary(problem)}
+      heading: html`${noun} ${identifier(id)}`,
+      actions: isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : NO_HTML,
+      main: html`${problemSummary(problem)}
 ${definitions([
   ['Id', html`<code>${id}</code>${copyButton(id, 'id')}`],
   ...(await rows(document, call)),

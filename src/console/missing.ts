@@ -18,12 +18,10 @@ const SWITCH = link(pathTo('sessions'), 'Switch workspace or environment');
 
 /** Page for a cursor that is not of the list, such as in an address that a person in another environment sent. */
 export function missingPageView({ request }: PageCall): View {
-  const title = 'The list does not have this page';
   return {
-    title,
+    title: 'The list does not have this page',
     status: 400,
-    main: html`<h1>${title}</h1>
-<p>The address is of a list with other conditions, or of another workspace or environment.</p>
+    main: html`<p>The address is of a list with other conditions, or of another workspace or environment.</p>
 <p>${link(requestPath(request), 'Show the whole list')} · ${SWITCH}</p>`,
   };
 }
@@ -57,13 +55,11 @@ export async function missingObjectView(call: PageCall, error: unknown): Promise
   if (object === undefined || !(error instanceof Problem) || error.code !== object.code) throw error;
   const { noun, type } = object;
   const target = { type, id: parameters[0]![1] };
-  const title = `The ${noun} does not exist`;
   return {
-    title,
+    title: `The ${noun} does not exist`,
     status: 404,
     // A token may have been pasted in place of the id.
-    main: html`<h1>${title}</h1>
-<p>No ${noun} of this workspace and environment has the id <code>${redact(id)}</code>.</p>
+    main: html`<p>No ${noun} of this workspace and environment has the id <code>${redact(id)}</code>.</p>
 ${await renamedText(call, target)}
 <p>${searchLink(target)}${SWITCH}</p>
 <h2>Last events</h2>

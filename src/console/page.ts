@@ -11,6 +11,7 @@ import type { EnvironmentFigures } from '../operations/figures/environment-figur
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import type { Form } from './form/form.ts';
+import type { Html } from './markup/html.ts';
 import type { SignedIn } from './session/session.ts';
 
 export interface PageCall extends SignedIn {
@@ -33,7 +34,13 @@ export function environmentConfig({
   return context.configs.of(context.store, caller);
 }
 
-export type View = FramedContent;
+/** A page begins with its heading, and the notice of the last action. */
+export interface View extends FramedContent {
+  /** The title if absent; null if the page has its own. */
+  heading?: string | Html | null;
+  /** Links and forms beside the heading. */
+  actions?: Html;
+}
 
 /** Console path to open after an action. */
 export interface Redirect {

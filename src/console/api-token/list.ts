@@ -1,10 +1,9 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { newPath } from '../document-pages.ts';
-import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../markup/html.ts';
+import { buttonTo, type Html, html, link, NO_HTML, pathTo, table, time } from '../markup/html.ts';
 import { nextPage, pageQuery, pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
-import { shownNotice } from '../request/notice.ts';
 import { FIND_PATH } from '../user-group/find.ts';
 import { API_TOKENS, apiTokenLink, creatorText, expiryText, statusBadge } from './show.ts';
 
@@ -26,14 +25,15 @@ export const listOfApiTokens: Page = {
       : link(pageUrl(pathTo(API_TOKENS), { [REVOKED]: 'yes' }), 'Revoked API tokens');
     return {
       title: isRevoked ? 'Revoked API tokens' : 'API tokens',
-      main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : html`${buttonTo(newPath([API_TOKENS]), 'New API token', 'primary')} ${buttonTo(FIND_PATH, 'Find by token')}`)}
-${shownNotice(call)}
-<p class="hint">API tokens of this workspace for the environment ${caller.environment}, the newest first. The last use is recorded to the hour. ${other}</p>
+      actions: isRevoked ? NO_HTML : ACTIONS,
+      main: html`<p class="hint">API tokens of this workspace for the environment ${caller.environment}, the newest first. The last use is recorded to the hour. ${other}</p>
 ${await apiTokenTable(call, apiTokens, isRevoked)}
 ${nextPage(pathTo(API_TOKENS), nextCursor, Object.fromEntries(query))}`,
     };
   },
 };
+
+const ACTIONS = html`${buttonTo(newPath([API_TOKENS]), 'New API token', 'primary')} ${buttonTo(FIND_PATH, 'Find by token')}`;
 
 async function apiTokenTable(
   call: PageCall,

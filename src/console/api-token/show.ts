@@ -21,7 +21,6 @@ import {
   buttonTo,
   definitions,
   type Html,
-  heading,
   html,
   idLink,
   isolated,
@@ -33,7 +32,6 @@ import {
 } from '../markup/html.ts';
 import { issuedView } from '../markup/shown-once.ts';
 import { ADMINS, type Page, type PageCall, unlessBusy, type View } from '../page.ts';
-import { shownNotice } from '../request/notice.ts';
 
 export const API_TOKENS = 'api-tokens';
 
@@ -46,22 +44,20 @@ export const showApiToken: Page = {
     const apiToken = await apiTokenIn(call);
     const now = call.context.clock();
     const until = previousTextUntil(apiToken, now);
-    const title = `API token ${apiTokenName(apiToken)}`;
     return {
-      title,
-      main: html`${heading(title, apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : NO_HTML)}
-${shownNotice(call)}
-${definitions([
-  ['Number', apiToken.apiTokenId],
-  ['Permission', apiToken.permission],
-  ['Environment', apiToken.environment],
-  ['Status', statusBadge(call, apiToken)],
-  ['Last used', lastUse(apiToken.lastUsedAt)],
-  ['Created', html`${time(apiToken.createdAt)} by ${await creatorText(call, apiToken)}`],
-  ['Expires', expiryText(call, apiToken)],
-  ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
-  ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
-])}
+      title: `API token ${apiTokenName(apiToken)}`,
+      actions: apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : NO_HTML,
+      main: html`${definitions([
+        ['Number', apiToken.apiTokenId],
+        ['Permission', apiToken.permission],
+        ['Environment', apiToken.environment],
+        ['Status', statusBadge(call, apiToken)],
+        ['Last used', lastUse(apiToken.lastUsedAt)],
+        ['Created', html`${time(apiToken.createdAt)} by ${await creatorText(call, apiToken)}`],
+        ['Expires', expiryText(call, apiToken)],
+        ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
+        ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
+      ])}
 <p>${link(eventsAbout({ type: 'api_token', id: String(apiToken.apiTokenId) }), 'Events of this API token')}</p>
 <p>${link(eventsBy(apiToken.apiTokenId), 'Events by this API token')}</p>`,
     };

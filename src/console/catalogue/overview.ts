@@ -5,7 +5,6 @@ import { eventsAbout } from '../event/paths.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { badge, definitions, type Html, html, link, pathTo } from '../markup/html.ts';
 import { ADMINS, environmentConfig, type Page, type PageCall, READERS } from '../page.ts';
-import { shownNotice } from '../request/notice.ts';
 import { dataSourcePages } from './data-source.ts';
 import { schemaPages } from './schema.ts';
 
@@ -17,9 +16,7 @@ export const catalogueOverview: Page = {
   purpose: 'read the catalogue',
   handle: async (call) => ({
     title: 'Catalogue',
-    main: html`<h1>Catalogue</h1>
-${shownNotice(call)}
-<p class="hint">The mapping of a user group leads from schemas to data sources.</p>
+    main: html`<p class="hint">The mapping of a user group leads from schemas to data sources.</p>
 ${await schemaPages.section(call)}
 ${await dataSourcePages.section(call)}
 <h2>Rules for user groups</h2>

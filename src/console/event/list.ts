@@ -14,7 +14,7 @@ import type { Context } from '../../operations/context.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { choiceField, filterField, textField, wordsOf } from '../form/fields.ts';
 import { trimmed } from '../form/form.ts';
-import { type Html, html, isolated, link, NO_HTML, none, titleWith } from '../markup/html.ts';
+import { type Html, html, isolated, link, NO_HTML, none, titleWith, userGroupLink } from '../markup/html.ts';
 import { nextPage, pageQuery } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
 import { requestPath } from '../request/browser.ts';
@@ -38,19 +38,14 @@ export const list: Page = {
   permissions: READERS,
   purpose: 'list events',
   access: 'list',
-  handle: (call) => eventsView(call, 'Events', html`<h1>Events</h1>`),
+  handle: (call) => eventsView(call, 'Events'),
 };
 
 /**
  * Shows the filter, the page of events at the cursor in the URL, and a link to the next page. `subject` is
  * the user group that the page is about, if any.
  */
-export async function eventsView(
-  call: PageCall,
-  title: string,
-  heading: Html,
-  subject?: EventTarget,
-): Promise<View> {
+export async function eventsView(call: PageCall, title: string, subject?: EventTarget): Promise<View> {
   const { context, caller, query, request } = call;
   const filter = readFilter(query);
   const conditions = conditionsOf(filter, subject);
@@ -65,7 +60,8 @@ export async function eventsView(
   const path = requestPath(request);
   return {
     title: titleWith(title, texts),
-    main: html`${heading}
+    heading: subject === undefined ? title : 'Events of a user group',
+    main: html`${subject === undefined ? '' : html`<p>${userGroupLink(subject.id)}</p>`}
 ${filterForm(path, filter, actors, subject?.type)}
 ${page.events.length === 0 ? emptyPage(context, page, path, filter, texts) : table}
 ${nextPage(path, nextCursor, Object.fromEntries(query), OLDER)}`,

@@ -63,8 +63,8 @@ export function formView(
   const { fields, button, isDangerous = false, back, more = NO_HTML } = content;
   return {
     title,
-    main: html`<h1>${heading}</h1>
-${subject}
+    heading,
+    main: html`${subject}
 ${text}
 ${actionForm(
   session,

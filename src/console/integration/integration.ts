@@ -80,8 +80,7 @@ export const chooseIntegrationType: Page = {
   purpose: 'change integrations',
   handle: async () => ({
     title: 'New integration',
-    main: html`<h1>New integration</h1>
-<p>What is the integration for?</p>
+    main: html`<p>What is the integration for?</p>
 ${definitions(integrationTypes.map((type) => [type, link(`${newPath(INTEGRATIONS)}?type=${type}`, embedTokenType({ type }).label)]))}`,
   }),
 };

@@ -95,7 +95,7 @@ export function idCell(path: string | null, id: string): Html {
 }
 
 /** Renders the heading of a page or of a section, with its actions beside it. */
-export function heading(title: string | Html, actions: Html, level: 1 | 2 = 1): Html {
+export function headingWith(title: string | Html, actions: Html, level: 1 | 2 = 1): Html {
   const text = html`<h${level}>${title}</h${level}>`;
   if (actions.markup === '') return text;
   return html`<div class="head">${text}<div class="actions">${actions}</div></div>`;

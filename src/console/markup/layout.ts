@@ -2,8 +2,9 @@
 
 import { isPermitted, type Permission } from '../../domain/api-token.ts';
 import type { Assets } from '../../http/response/assets.ts';
+import type { FramedContent } from '../../http/response/problem-page.ts';
 import { actionForm, submit } from '../form/fields.ts';
-import { ADMINS, READERS, type View } from '../page.ts';
+import { ADMINS, READERS } from '../page.ts';
 import type { SignedIn } from '../session/session.ts';
 import type { Breadcrumb } from './breadcrumbs.ts';
 import { bdi, buttonTo, type Html, html, idLink, isolated, NO_HTML } from './html.ts';
@@ -31,7 +32,11 @@ export interface Frame extends SignedIn {
 }
 
 /** The script of the console listens before htmx starts, which sends the first request of some pages at once. */
-export function document(assets: PageAssets, { title, main, status = 200 }: View, frame: Frame | null): Html {
+export function document(
+  assets: PageAssets,
+  { title, main, status = 200 }: FramedContent,
+  frame: Frame | null,
+): Html {
   const place = frame === null ? '' : ` · ${isolated(frame.workspace)}, ${frame.caller.environment}`;
   return html`<!doctype html>
 <html lang="en">

@@ -22,8 +22,7 @@ export function issuedView(
 ): View {
   return {
     title,
-    main: html`<h1>${title}</h1>
-${doneNotice(`${done} Store it where it is used: it is not shown again.`)}
+    main: html`${doneNotice(`${done} Store it where it is used: it is not shown again.`)}
 ${shownOnce(label, secret)}
 ${more}
 <p class="actions">${buttonTo(next, 'Continue', 'primary')}</p>`,

@@ -22,8 +22,7 @@ export const overview: Page = {
     const figures = await countedFigures(call);
     return {
       title: 'Overview',
-      main: html`<h1>Overview</h1>
-${isPermitted(call.caller, ADMINS) ? await attention(call) : ''}
+      main: html`${isPermitted(call.caller, ADMINS) ? await attention(call) : ''}
 <section id="figures" aria-labelledby="user-groups"><h2 id="user-groups">User groups</h2>
 ${figures === null ? COUNTING : html`${userGroups(figures)}${charts(call, figures)}`}
 </section>`,

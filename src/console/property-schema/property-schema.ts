@@ -64,7 +64,7 @@ const show: Page = {
   handle: async (call) =>
     isPermitted(call.caller, ADMINS)
       ? form.handle(call)
-      : { title: TITLE, main: html`<h1>${TITLE}</h1>${schemaText(await storedIn(call))}` },
+      : { title: TITLE, main: schemaText(await storedIn(call)) },
 };
 
 const deletion = formPages({

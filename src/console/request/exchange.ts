@@ -13,7 +13,7 @@ import type { PageAssets } from '../markup/layout.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from '../page.ts';
 import type { SignedIn } from '../session/session.ts';
 import type { KnownFrames } from './known-frames.ts';
-import { storeNotice } from './notice.ts';
+import { shownNotice, storeNotice } from './notice.ts';
 import { redirect, sendDownload, sendView } from './response.ts';
 
 export interface ConsoleOptions extends EndpointOptions {
@@ -102,7 +102,7 @@ export async function sendResult(
     return redirect(reply, result.location);
   }
   if ('content' in result) return sendDownload(reply, result);
-  const text = sendView(request, reply, await options.assets(), result);
+  const text = sendView(request, reply, await options.assets(), result, shownNotice(call));
   const { workspaceId } = call.caller;
   options.unread.admitResponse(workspaceId, accessOf(page), text);
   // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.

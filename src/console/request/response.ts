@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { loadWholePage, pageHeaders } from '../../http/response/page-headers.ts';
-import { type Html, html } from '../markup/html.ts';
+import { type Html, headingWith, html, NO_HTML } from '../markup/html.ts';
 import { document, type PageAssets } from '../markup/layout.ts';
 import type { Download, View } from '../page.ts';
 import { mayWithholdSession } from './browser.ts';
@@ -12,12 +12,17 @@ export function sendView(
   { frame }: FastifyRequest,
   reply: FastifyReply,
   assets: PageAssets,
-  view: View,
+  { title, heading = title, actions = NO_HTML, main, status = 200 }: View,
+  notice = NO_HTML,
 ): string {
-  const { status = 200 } = view;
   reply.code(status).headers(pageHeaders);
   if (status >= 400) loadWholePage(reply);
-  const page = frame?.(view) ?? document(assets, view, null);
+  const start = heading === null ? NO_HTML : headingWith(heading, actions);
+  const whole = html`${start}
+${notice}
+${main}`;
+  const content = { title, status, main: whole };
+  const page = frame?.(content) ?? document(assets, content, null);
   return page.markup;
 }
 

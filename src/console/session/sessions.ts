@@ -3,7 +3,7 @@
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../../operations/api-token/authenticate.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
-import { badge, buttonTo, type Html, heading, html, pathTo, table } from '../markup/html.ts';
+import { badge, buttonTo, type Html, html, pathTo, table } from '../markup/html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { digestOfSession, requestSessions, SLOTS, storeSession } from './session.ts';
 
@@ -35,8 +35,8 @@ export const sessions: Page = {
     }
     return {
       title: 'Switch workspace or environment',
-      main: html`${heading('Switch workspace or environment', buttonTo('/console/sign-in?another=1', 'Sign in with another API token', 'primary'))}
-<p class="hint">The API tokens that you have signed in with in this browser, at most ${SLOTS.length}. Signing out ends all sessions.</p>
+      actions: buttonTo('/console/sign-in?another=1', 'Sign in with another API token', 'primary'),
+      main: html`<p class="hint">The API tokens that you have signed in with in this browser, at most ${SLOTS.length}. Signing out ends all sessions.</p>
 ${table('Sessions', ['Workspace', 'Environment', 'API token', 'Permission', 'Session'], rows)}`,
     };
   },

@@ -34,6 +34,7 @@ export function signInView({ action, fields, text = NO_HTML }: SignInForm, probl
   });
   return {
     title: 'Sign in',
+    heading: null,
     main: html`<div class="sign-in"><p class="product"><span class="mark"></span>User Group Service</p>
 <h1>Sign in</h1>
 ${problemSummary(problem)}

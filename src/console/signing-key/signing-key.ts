@@ -18,7 +18,6 @@ import {
   buttonTo,
   definitions,
   type Html,
-  heading,
   html,
   link,
   NO_HTML,
@@ -28,7 +27,6 @@ import {
   time,
 } from '../markup/html.ts';
 import { ADMINS, type Page } from '../page.ts';
-import { shownNotice } from '../request/notice.ts';
 
 export const SIGNING_KEYS_PATH = pathTo('integrations', '-', 'signing-keys');
 
@@ -43,9 +41,8 @@ export const listSigningKeys: Page = {
     const stored = await findKeySet(context, caller);
     return {
       title: 'Signing keys',
-      main: html`${heading('Signing keys', stored === null ? NO_HTML : buttonTo(`${SIGNING_KEYS_PATH}/rotate`, 'Rotate'))}
-${shownNotice(call)}
-${stored === null ? NO_KEYS : keySet(context, stored)}`,
+      actions: stored === null ? NO_HTML : buttonTo(`${SIGNING_KEYS_PATH}/rotate`, 'Rotate'),
+      main: stored === null ? NO_KEYS : keySet(context, stored),
     };
   },
 };

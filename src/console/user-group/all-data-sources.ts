@@ -34,8 +34,8 @@ export const allDataSources: Page = {
         `Data sources of ${nameWithId(userGroup.name, userGroup.providedId)}`,
         idPart === '' ? [] : [isolated(idPart)],
       ),
-      main: html`<h1>Data sources of a user group</h1>
-${groupLine(userGroup)}
+      heading: 'Data sources of a user group',
+      main: html`${groupLine(userGroup)}
 ${idFilter(path, idPart, 'Schema id')}
 ${shown.length === 0 ? none('No schema.') : rowTable(config, NAME_COLUMNS, shown)}
 ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,

@@ -26,8 +26,8 @@ ${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: k
   return {
     status: 412,
     title: `Conflict: ${providedId}`,
-    main: html`<h1>Changed in the meantime</h1>
-${alert('Nothing was saved: this user group has been changed since you started to edit it. A field that only others changed stays as it is stored.')}
+    heading: 'Changed in the meantime',
+    main: html`${alert('Nothing was saved: this user group has been changed since you started to edit it. A field that only others changed stays as it is stored.')}
 ${groupLine(stored)}
 ${changesSection('Changed by others only', others)}
 ${actionForm(call.session, `${group}/save`, content)}

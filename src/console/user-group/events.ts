@@ -1,6 +1,6 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { eventsView } from '../event/list.ts';
-import { html, isolated, userGroupLink } from '../markup/html.ts';
+import { isolated } from '../markup/html.ts';
 import { type Page, READERS } from '../page.ts';
 import { hasToken } from '../request/browser.ts';
 import { groupIn } from './group.ts';
@@ -17,8 +17,6 @@ export const events: Page = {
     // Responds with 404 if the id is a pasted token: the page would show it.
     if (hasToken(id)) await groupIn(call);
     const subject = { type: 'user_group', id } as const;
-    const heading = html`<h1>Events of a user group</h1>
-<p>${userGroupLink(id)}</p>`;
-    return eventsView(call, `Events of ${isolated(id)}`, heading, subject);
+    return eventsView(call, `Events of ${isolated(id)}`, subject);
   },
 };

@@ -21,8 +21,8 @@ export async function goneView(call: PageCall, id: string): Promise<View> {
 async function deletedView(call: PageCall, id: string): Promise<View> {
   return {
     title: `Deleted: ${id}`,
-    main: html`<h1>Deleted in the meantime</h1>
-${alert('Nothing was saved: this user group no longer exists.')}
+    heading: 'Deleted in the meantime',
+    main: html`${alert('Nothing was saved: this user group no longer exists.')}
 <h2>Last events</h2>
 ${await lastEventsOfGroup(call, id)}
 ${typedForm(
@@ -39,8 +39,8 @@ function renamedView(call: PageCall, id: string, newId: string): View {
   const group = pathTo('user-groups', newId);
   return {
     title: `Renamed: ${id}`,
-    main: html`<h1>Renamed in the meantime</h1>
-${alert('Nothing was saved: this user group has another id now.', html`<p>${userGroupLink(newId)}</p>`)}
+    heading: 'Renamed in the meantime',
+    main: html`${alert('Nothing was saved: this user group has another id now.', html`<p>${userGroupLink(newId)}</p>`)}
 ${typedForm(call, `${group}/edit`, html`<p>What you typed is kept.</p>`, 'Edit it with what you typed')}`,
   };
 }

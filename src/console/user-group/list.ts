@@ -13,7 +13,6 @@ import {
   alert,
   buttonTo,
   type Html,
-  heading,
   html,
   type Insertion,
   idCell,
@@ -30,7 +29,6 @@ import {
 import { membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { type Page, type PageCall, READERS, unlessBusy, WRITERS } from '../page.ts';
-import { shownNotice } from '../request/notice.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
@@ -84,9 +82,9 @@ export const list: Page = {
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
       title: titleWith('User groups', conditionTexts(search)),
-      main: html`${heading('User groups', html`${isWriter ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
-${shownNotice(call)}
-${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
+      heading: 'User groups',
+      actions: html`${isWriter ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`,
+      main: html`${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${lead === null ? '' : html`${leadText(lead)} `}${statusText(progress)}</p>
 <div id="results">

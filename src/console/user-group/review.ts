@@ -70,8 +70,8 @@ export async function reviewView(
 <div class="actions">${isSame ? '' : submit('Save')} ${editButton(stored, 'Edit again')} ${buttonTo(group, 'Cancel')}</div>`;
   return {
     title: `Review ${stored.providedId}`,
-    main: html`<h1>Review changes</h1>
-${groupLine(stored)}
+    heading: 'Review changes',
+    main: html`${groupLine(stored)}
 ${othersText(others)}
 ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
 ${violationList('This violates rules that are reported but not enforced:', context.violations)}

@@ -119,20 +119,18 @@ function reasonOf(error: unknown): string {
 function outcomeView(action: Action, outcomes: readonly Outcome[], back: string): View {
   const { done } = actions[action];
   const failed = outcomes.filter(({ reason }) => reason !== null).length;
-  const title = `${outcomes.length - failed} of ${outcomes.length} ${done}`;
   return {
-    title,
+    title: `${outcomes.length - failed} of ${outcomes.length} ${done}`,
     ...(failed > 0 && { status: 207 }),
-    main: html`<h1>${title}</h1>
-${table(
-  'User groups',
-  ['Id', 'Result', 'Reason'],
-  outcomes.map(({ id, reason }) => [
-    userGroupLink(id),
-    reason === null ? badge('good', done) : badge('bad', 'unchanged'),
-    reason ?? '',
-  ]),
-)}
+    main: html`${table(
+      'User groups',
+      ['Id', 'Result', 'Reason'],
+      outcomes.map(({ id, reason }) => [
+        userGroupLink(id),
+        reason === null ? badge('good', done) : badge('bad', 'unchanged'),
+        reason ?? '',
+      ]),
+    )}
 <div class="actions">${buttonTo(back, 'Back to the list')}</div>`,
   };
 }

@@ -20,7 +20,6 @@ import {
   copyButton,
   definitions,
   type Html,
-  heading,
   html,
   lastUse,
   link,
@@ -31,7 +30,6 @@ import {
 } from '../markup/html.ts';
 import { jsonBlock } from '../markup/json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
-import { shownNotice } from '../request/notice.ts';
 import { mappedDataSources, NAME_COLUMNS } from './data-sources.ts';
 import { groupIn, groupInConfig, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
@@ -91,8 +89,9 @@ async function showView(
   await context.cpu.turn(valuesLength(userGroup));
   return {
     title: nameWithId(name, providedId),
-    main: html`${heading(name, actions(call, userGroup))}
-${shownNotice(call)}${confirmationProblem('user group', problem)}
+    heading: name,
+    actions: actions(call, userGroup),
+    main: html`${confirmationProblem('user group', problem)}
 ${await verdict(call, userGroup, config)}
 ${identity(call, userGroup, token)}
 <h2>Data sources</h2>

@@ -68,8 +68,7 @@ export const mintTest: Page = {
     const { token, url, expiresAt } = minted;
     return {
       title: `Test token of ${integration}`,
-      main: html`<h1>Test token of ${integration}</h1>
-<p>A token for the user group <code>${userGroupId}</code>. It works until ${time(expiresAt)}, and is shown only here.</p>
+      main: html`<p>A token for the user group <code>${userGroupId}</code>. It works until ${time(expiresAt)}, and is shown only here.</p>
 ${url === null ? shownOnce('Token', token) : shownOnce('URL with the token', url)}
 <h2>Claims</h2>
 ${claims(minted)}
@@ -93,8 +92,8 @@ ${variables(userGroup)}</section>
 ${embedTokens(userGroup, previews, call)}</section>`;
   return {
     title: `View as ${nameWithId(name, providedId)}`,
-    main: html`<h1>View as ${name}</h1>
-${problem === undefined ? '' : alert(problem.message)}
+    heading: `View as ${name}`,
+    main: html`${problem === undefined ? '' : alert(problem.message)}
 ${await verdict(call, userGroup, config)}
 <p class="hint">What a dashboard server gets when it resolves the token of ${userGroupLink(providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
 ${suspendedAt === null ? '' : SUSPENDED}

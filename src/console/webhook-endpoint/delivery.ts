@@ -11,7 +11,6 @@ import {
   copyButton,
   definitions,
   type Html,
-  heading,
   html,
   type Insertion,
   idCell,
@@ -43,14 +42,15 @@ export const showDelivery: Page = {
     const { delivery, payload } = await readDelivery(context, caller, id, eventId);
     return {
       title: `Delivery of ${eventId} to ${id}`,
-      main: html`${heading(`Delivery: ${wordsOf(delivery.eventType)}`, redeliverForm(session, id, delivery))}
-${definitions([
-  ['Event', html`<code>${eventId}</code>${copyButton(eventId, 'id of the event')}`],
-  ['About', idCell(pathOfTarget(caller, delivery.target), delivery.target.id)],
-  ['State', stateBadges[delivery.state]],
-  ['Created', time(delivery.createdAt)],
-  ['Next attempt', time(delivery.nextAttemptAt, 'none')],
-])}
+      heading: `Delivery: ${wordsOf(delivery.eventType)}`,
+      actions: redeliverForm(session, id, delivery),
+      main: html`${definitions([
+        ['Event', html`<code>${eventId}</code>${copyButton(eventId, 'id of the event')}`],
+        ['About', idCell(pathOfTarget(caller, delivery.target), delivery.target.id)],
+        ['State', stateBadges[delivery.state]],
+        ['Created', time(delivery.createdAt)],
+        ['Next attempt', time(delivery.nextAttemptAt, 'none')],
+      ])}
 <h2>Attempts</h2>
 ${attemptTable(delivery)}
 <h2>Payload</h2>
