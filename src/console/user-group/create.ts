@@ -1,20 +1,11 @@
-import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
 import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../form/fields.ts';
 import { type FormContent, formPages, formView } from '../form/form-pages.ts';
 import { isConflict } from '../form/version.ts';
 import { html, link, pathTo } from '../markup/html.ts';
-import { environmentConfig, type Page, type PageCall, WRITERS } from '../page.ts';
-import {
-  groupFields,
-  isJsonForm,
-  modeButton,
-  readGroup,
-  readGroupFields,
-  type TypedGroup,
-  typedGroup,
-} from './form.ts';
+import { type Page, type PageCall, WRITERS } from '../page.ts';
+import { groupFields, modeButton, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
 
 /** `-` stands in place of an id, and no action on an id is called `new`. */
 const path = '/user-groups/-/new';
@@ -26,11 +17,11 @@ export const creation = formPages({
   path,
   permissions: WRITERS,
   purpose: 'create user groups',
-  act: async ({ context, caller, form }) => {
+  act: async (call) => {
+    const { context, caller, form } = call;
     await context.cpu.turn(form.size);
-    const config = await environmentConfig({ context, caller });
     const id = form.text('user_group_id');
-    const fields = readGroupFields(id, readGroup(form, config), config);
+    const fields = await readGroupFields(call, id, await readGroup(call));
     try {
       await getOrCreateUserGroup(context, caller, { userGroupId: id, ...fields }, { ifNoneMatch: '*' });
     } catch (error) {
@@ -39,12 +30,9 @@ export const creation = formPages({
     const notice = 'The user group was created. “Show token” shows its token.';
     return { location: pathTo('user-groups', id), notice };
   },
-  view: async (call, form) => {
-    const { problem } = form;
-    const config = await environmentConfig(call);
-    const isJson = isJsonForm(call.query, form);
-    const typed = problem === undefined ? typedGroup(config, isJson) : readGroup(form, config);
-    return createContent(call, { id: form.text('user_group_id'), ...typed }, config, problem);
+  view: async (call, { problem }) => {
+    const typed = await (problem === undefined ? typedGroup(call) : readGroup(call));
+    return createContent(call, typed, problem);
   },
 });
 
@@ -56,26 +44,18 @@ export const creationAgain: Page = {
   purpose: 'create user groups',
   access: 'read',
   handle: async (call) => {
-    const { context, form } = call;
-    await context.cpu.turn(form.size);
-    const [id, config] = [form.text('user_group_id'), await environmentConfig(call)];
-    return formView(
-      call,
-      CREATE_PATH,
-      await createContent(call, { id, ...typedIn(call, id, config) }, config),
-    );
+    await call.context.cpu.turn(call.form.size);
+    return formView(call, CREATE_PATH, await createContent(call, await typedIn(call)));
   },
 };
 
 /** Returns the group that the form shows; invalid values stay as they were typed. */
-function typedIn({ query, form }: PageCall, id: string, config: EnvironmentConfig): TypedGroup {
-  const typed = readGroup(form, config);
+async function typedIn(call: PageCall): Promise<TypedGroup> {
+  const id = call.form.text('user_group_id') || '-';
+  const typed = await readGroup(call);
+  const complete = { ...typed, name: typed.name || '-' };
   try {
-    return typedGroup(
-      config,
-      isJsonForm(query, form),
-      readGroupFields(id === '' ? '-' : id, { ...typed, name: typed.name || '-' }, config),
-    );
+    return await typedGroup(call, await readGroupFields(call, id, complete));
   } catch (error) {
     if (error instanceof Problem) return typed;
     throw error;
@@ -91,12 +71,8 @@ const EXISTS = new Problem(
 );
 
 /** `problem` is why the form was rejected. */
-async function createContent(
-  { context }: PageCall,
-  { id, ...typed }: TypedGroup & { id: string },
-  config: EnvironmentConfig,
-  problem?: Problem,
-): Promise<FormContent> {
+async function createContent(call: PageCall, typed: TypedGroup, problem?: Problem): Promise<FormContent> {
+  const id = call.form.text('user_group_id');
   return {
     title: 'Create a user group',
     text: problemSummary(problem, { user_group_id: ID_LABEL }),
@@ -109,7 +85,7 @@ ${textField({
   isRequired: true,
   problem,
 })}
-${await groupFields(context, typed, config, null, problem)}`,
+${await groupFields(call, typed, null, problem)}`,
     button: 'Create',
     back: pathTo('user-groups'),
     more: modeButton(typed, AGAIN_PATH),

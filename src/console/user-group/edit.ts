@@ -7,10 +7,9 @@ import { problemSummary } from '../form/fields.ts';
 import { formView } from '../form/form-pages.ts';
 import { type Opened, openedFields, openedIn } from '../form/version.ts';
 import { html, pathTo, userGroupLink } from '../markup/html.ts';
-import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import {
   groupFields,
-  isJsonForm,
   modeButton,
   openedGroup,
   readGroup,
@@ -45,8 +44,7 @@ export async function openedView(
   problem?: Problem,
 ): Promise<View> {
   await call.context.cpu.turn(valuesLength(stored));
-  const typed = typedGroup(await environmentConfig(call), isJsonForm(call.query, call.form), fields);
-  return editView(call, typed, openedGroup(stored), problem);
+  return editView(call, await typedGroup(call, fields), openedGroup(stored), problem);
 }
 
 /** Shows the form again, after the review. */
@@ -54,11 +52,10 @@ export const editAgain: Page = {
   ...shared,
   method: 'POST',
   handle: async (call) => {
-    const { context, request, query, form } = call;
+    const { context, request, form } = call;
     await context.cpu.turn(form.size);
-    const config = await environmentConfig(call);
-    const { fields } = submittedFields(userGroupIdParameter(request), form, config);
-    return editView(call, typedGroup(config, isJsonForm(query, form), fields), openedIn(form));
+    const { fields } = await submittedFields(call, userGroupIdParameter(request));
+    return editView(call, await typedGroup(call, fields), openedIn(form));
   },
   onRejection: showRejectedEdit,
 };
@@ -67,20 +64,19 @@ export const editAgain: Page = {
 export async function showRejectedEdit(call: PageCall, problem: Problem): Promise<View> {
   const { request, form } = call;
   if (problem.code === 'user_group_not_found') return goneView(call, userGroupIdParameter(request));
-  return editView(call, readGroup(form, await environmentConfig(call)), openedIn(form), problem);
+  return editView(call, await readGroup(call), openedIn(form), problem);
 }
 
 async function editView(call: PageCall, typed: TypedGroup, opened: Opened, problem?: Problem): Promise<View> {
   const id = userGroupIdParameter(call.request);
   const group = pathTo('user-groups', id);
-  const config = await environmentConfig(call);
   return formView(call, `${group}/review`, {
     title: `Edit ${id}`,
     heading: 'Edit user group',
     subject: html`<p>${userGroupLink(id)}</p>`,
     text: problemSummary(problem),
     fields: html`${openedFields(opened)}
-${await groupFields(call.context, typed, config, id, problem)}`,
+${await groupFields(call, typed, id, problem)}`,
     button: 'Review changes',
     back: group,
     more: modeButton(typed, `${group}/edit`),

@@ -10,14 +10,13 @@ import {
   versionTag,
 } from '../../domain/user-group/user-group.ts';
 import { type UserGroupFields, userGroupBody } from '../../domain/user-group/user-group-body.ts';
-import type { Context } from '../../operations/context.ts';
-import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
 import { hidden, nameField } from '../form/fields.ts';
-import { type Form, formBody } from '../form/form.ts';
+import { formBody } from '../form/form.ts';
 import { type Opened, openedFields, openedIn } from '../form/version.ts';
 import { type Html, html } from '../markup/html.ts';
+import { environmentConfig, type PageCall } from '../page.ts';
 import { mappingFields, mappingText, readMapping, type TypedMapping, typedMapping } from './mapping.ts';
 import { groupOfText, textOfGroup, withStored } from './merge.ts';
 import {
@@ -40,17 +39,18 @@ const MAX_BYTES = 2 * limits.bodyBytes;
 const NOTHING: SettableFields = { name: '', mapping: null, properties: null };
 
 /** Whether the person asked for mapping and properties as JSON, by a link or by the button of the form. */
-export function isJsonForm(query: URLSearchParams, form: Form): boolean {
+function isJsonForm({ query, form }: PageCall): boolean {
   return (form.has(AS) ? form.text(AS) : query.get(AS)) === 'json';
 }
 
 /** `fields` is absent for a new group. */
-export function typedGroup(
-  config: EnvironmentConfig,
-  isJson: boolean,
+export async function typedGroup(
+  call: PageCall,
   { name, mapping, properties }: SettableFields = NOTHING,
-): TypedGroup {
+): Promise<TypedGroup> {
+  const config = await environmentConfig(call);
   const schema = config.propertySchema?.schema ?? null;
+  const isJson = isJsonForm(call);
   return {
     name,
     mapping: typedMapping(config, mapping, isJson),
@@ -65,18 +65,20 @@ export interface Submitted {
 }
 
 /** Throws like `readGroupFields`. */
-export function submittedFields(id: string, form: Form, config: EnvironmentConfig): Submitted {
+export async function submittedFields(call: PageCall, id: string): Promise<Submitted> {
+  const { form } = call;
   const base = groupOfText(openedIn(form).base);
-  const fields = readGroupFields(id, readGroup(form, config), config, base ?? NOTHING);
+  const fields = await readGroupFields(call, id, await readGroup(call), base ?? NOTHING);
   return { base, fields: base === null ? fields : withStored(fields, base, form.texts(KEEP)) };
 }
 
-export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): TypedGroup {
-  const schema = propertySchema?.schema ?? null;
+export async function readGroup(call: PageCall): Promise<TypedGroup> {
+  const { form } = call;
+  const { propertySchema } = await environmentConfig(call);
   return {
     name: form.text('name'),
     mapping: readMapping(form),
-    properties: readProperties(form, schema),
+    properties: readProperties(form, propertySchema?.schema ?? null),
   };
 }
 
@@ -84,12 +86,13 @@ export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): Ty
  * Returns the fields as the API reads them, with the members of mapping and properties in the order of
  * `stored`. Throws `invalid_request` with all violations, and `body_too_large`.
  */
-export function readGroupFields(
+export async function readGroupFields(
+  call: PageCall,
   id: string,
   { name, mapping, properties }: TypedGroup,
-  { catalogue }: EnvironmentConfig,
   stored: SettableFields = NOTHING,
-): SettableFields {
+): Promise<SettableFields> {
+  const { catalogue } = await environmentConfig(call);
   const violations: Violation[] = [];
   const fields = {
     name,
@@ -121,15 +124,14 @@ export function differences(stored: UserGroup, fields: SettableFields): Change[]
 
 /** `userGroupId` is null for a new group. */
 export async function groupFields(
-  { cpu }: Pick<Context, 'cpu'>,
+  call: PageCall,
   { name, mapping, properties }: TypedGroup,
-  config: EnvironmentConfig,
   userGroupId: string | null,
   problem: Problem | undefined,
 ): Promise<Html> {
   return html`${nameField({ value: name, problem })}
-${mappingFields(mapping, config, userGroupId, problem)}
-${await propertyFields(cpu, properties, problem)}`;
+${mappingFields(mapping, await environmentConfig(call), userGroupId, problem)}
+${await propertyFields(call.context.cpu, properties, problem)}`;
 }
 
 /** Button that shows the form in the other mode. Must follow the main button, which the Enter key presses. */

@@ -39,10 +39,9 @@ export const review: Page = {
 /** Returns the stored group and the submitted fields. Throws `user_group_not_found` and `invalid_request`. */
 export async function readSubmission(call: PageCall): Promise<Submission> {
   const { context, form } = call;
-  const config = await environmentConfig(call);
   const stored = await groupIn(call);
   await context.cpu.turn(form.size + valuesLength(stored));
-  return { stored, ...submittedFields(stored.providedId, form, config) };
+  return { stored, ...(await submittedFields(call, stored.providedId)) };
 }
 
 /** Whether the group was changed after the form was opened. */
