@@ -282,7 +282,7 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
     const form = isConflict(sent.problem) ? sent.rejected(idTaken(this.#noun)) : sent;
     return {
       title: `New ${this.#noun}`,
-      text: problemSummary(form.problem),
+      reason: problemSummary(form.problem),
       fields: html`${versionField('')}
 ${textField({ ...form.field('id'), hint, isRequired: true })}
 ${fields(form, null)}
@@ -342,14 +342,12 @@ ${confirmationField(form)}`,
     // A refusal already says how many, and counting takes up to a second.
     const isRefused = isInUse(form);
     const use = isRefused ? NO_USE : ((await this.#kind.countUse?.(document, call)) ?? NO_USE);
-    const stored = { noun: this.#noun, version: documentVersion(document) };
-    return confirmation(form, stored, {
+    return confirmation(form, this.#noun, documentVersion(document), {
       title: `Delete ${this.#noun} ${isolated(document.id)}?`,
       text: html`${this.#kind.countUse && !isRefused ? html`<p>${useText(use, 'it')}</p>` : ''}
 ${await this.#kind.consequences(document, call)}`,
       fields: isRefused || isUsed(use) ? forceField(form) : NO_HTML,
       button: 'Delete',
-      back: this.documentPath(document.id),
     });
   }
 

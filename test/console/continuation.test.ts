@@ -117,6 +117,15 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.equal((await again.submitFrom(shown, `${group}/review`)).status, 200);
   });
 
+  it('is told why a confirmation that was opened before signing in again did nothing', async () => {
+    const { id, token } = await service.apiToken({ permission: 'admin' });
+    const path = `/console/api-tokens/${id}/revoke`;
+    const form = await (await ConsoleBrowser.signIn(service, token)).get(path);
+    const refused = await (await ConsoleBrowser.signIn(service, token)).submitFrom(form, path);
+    assert.equal(refused.status, 403);
+    assert.match(textOf(refused), /You have signed in again since this form was opened, so nothing was done/);
+  });
+
   it('gets the form back after switching to an API token without the permission, and back', async () => {
     const group = await create('switched');
     const { token } = await service.apiToken({ permission: 'read-only' });

@@ -5,7 +5,7 @@ import { issueAsSent, newApiTokenBody } from '../../http/endpoints/api-token/cre
 import { ApiTokenTaken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
-import { choiceField, hidden, nameField, problemSummary } from '../form/fields.ts';
+import { choiceField, hidden, nameField } from '../form/fields.ts';
 import { type Form, readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
 import { isConflict } from '../form/version.ts';
@@ -29,8 +29,7 @@ export const apiTokenCreation = formPages({
     const isFresh = problem === undefined || isConflict(problem);
     return {
       title: 'New API token',
-      text: html`${problemSummary(problem)}
-<p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>`,
+      text: html`<p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>`,
       fields: html`${hidden('sealed', isFresh ? sealed.textOf(call.context.keyRing, mintApiToken().reveal()) : form.text('sealed'))}
 ${nameField({ ...form.field('name'), hint: 'What it is for.' })}
 ${choiceField({ ...form.field('permission'), choices: permissionChoices })}

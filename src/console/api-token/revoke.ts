@@ -1,7 +1,7 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { revokeApiToken } from '../../operations/api-token/api-token.ts';
 import { formPages } from '../form/form-pages.ts';
-import { html, isolated, lastUse, NO_HTML, pathTo } from '../markup/html.ts';
+import { html, isolated, lastUse, pathTo } from '../markup/html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { API_TOKENS, activeApiTokens, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
 
@@ -23,10 +23,8 @@ export const apiTokenRevocation = formPages({
       text: html`${isOfSession(call, apiToken) ? OWN_TOKEN : ''}
 ${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
 <p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>`,
-      fields: NO_HTML,
       button: 'Revoke',
       isDangerous: true,
-      back: pathTo(API_TOKENS, apiToken.apiTokenId),
     };
   },
 });

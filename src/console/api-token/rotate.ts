@@ -6,10 +6,10 @@ import { choiceField } from '../form/fields.ts';
 import { readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
 import { confirmation, versionIn } from '../form/version.ts';
-import { type Html, html, isolated, lastUse, pathTo } from '../markup/html.ts';
+import { type Html, html, isolated, lastUse } from '../markup/html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { storeSession } from '../session/session.ts';
-import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession, issuedTokenView } from './show.ts';
+import { apiTokenIn, apiTokenName, isOfSession, issuedTokenView } from './show.ts';
 
 export const apiTokenRotation = formPages({
   path: '/api-tokens/:api_token_id/rotate',
@@ -29,14 +29,12 @@ export const apiTokenRotation = formPages({
   },
   view: async (call, form) => {
     const apiToken = await apiTokenIn(call);
-    const labels = { grace_period_seconds: LABEL };
-    const stored = { noun: 'API token', version: apiTokenTextTag(apiToken), labels };
-    return confirmation(form, stored, {
+    return confirmation(form, 'API token', apiTokenTextTag(apiToken), {
       title: `Rotate API token ${isolated(apiTokenName(apiToken))}?`,
+      labels: { grace_period_seconds: LABEL },
       text: effect(call, apiToken),
       fields: choiceField({ ...form.field('grace_period_seconds'), label: LABEL, choices: gracePeriods }),
       button: 'Rotate',
-      back: pathTo(API_TOKENS, apiToken.apiTokenId),
     });
   },
 });

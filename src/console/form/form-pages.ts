@@ -1,10 +1,11 @@
 // Pages with a form: GET shows it, POST performs its action, or shows it again with the reason if that is
 // rejected.
 
+import type { Problem } from '../../problem.ts';
 import { buttonTo, type Html, html, NO_HTML } from '../markup/html.ts';
 import type { Page, PageCall, View } from '../page.ts';
 import { requestPath } from '../request/browser.ts';
-import { actionForm, submit } from './fields.ts';
+import { actionForm, type Labels, problemSummary, submit } from './fields.ts';
 import { Form } from './form.ts';
 
 export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose' | 'access'> {
@@ -21,7 +22,7 @@ export function formPages({
   ...shared
 }: FormPages): [form: Page, action: Page] {
   const show = async (call: PageCall, form: Form) =>
-    formView(call, requestPath(call.request), await view(call, form));
+    formView(call, requestPath(call.request), form.problem, await view(call, form));
   return [
     {
       ...shared,
@@ -43,28 +44,36 @@ export interface FormContent {
   heading?: string;
   /** Subject of the form, below the heading. */
   subject?: Html;
-  /** Content between the heading and the form. */
+  /** Why the form was rejected; its problem if absent. */
+  reason?: Html;
+  /** As for `problemSummary`. */
+  labels?: Labels;
+  /** Content above the form. */
   text?: Html;
-  fields: Html;
+  fields?: Html;
   button: string;
   isDangerous?: boolean;
-  /** Path that "Cancel" leads to. */
-  back: string;
+  /** Path that "Cancel" leads to; if absent, the one above that of the form. */
+  back?: string;
   /** Content beside the buttons. */
   more?: Html;
 }
 
-/** `action` is the path that the form is sent to. */
+/** `action` is the path that the form is sent to, and `problem` why it was rejected. */
 export function formView(
   { session }: PageCall,
   action: string,
+  problem: Problem | undefined,
   { title, heading = title, subject = NO_HTML, text = NO_HTML, ...content }: FormContent,
 ): View {
-  const { fields, button, isDangerous = false, back, more = NO_HTML } = content;
+  const { labels, reason = problemSummary(problem, labels) } = content;
+  const { fields = NO_HTML, button, isDangerous = false, more = NO_HTML } = content;
+  const { back = action.replace(/\/[^/]*$/, '') } = content;
   return {
     title,
     heading,
     main: html`${subject}
+${reason}
 ${text}
 ${actionForm(
   session,

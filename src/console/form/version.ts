@@ -86,34 +86,33 @@ export function editForm(
   form: Form,
   noun: string,
   stored: Stored,
-  { text = NO_HTML, fields, ...content }: EditContent,
+  { fields, ...content }: EditContent,
 ): FormContent {
   const edited = editedForm(form, noun, stored);
   return {
     ...content,
-    text: html`${edited.text}
-${text}`,
+    reason: edited.reason,
     fields: html`${edited.hidden}
 ${fields(edited.form)}`,
     button: 'Save',
   };
 }
 
-/** Returns the form to show, the text above it, and its hidden fields. */
+/** Returns the form to show, why it was rejected, and its hidden fields. */
 function editedForm(form: Form, noun: string, { document, typed }: Stored) {
   const { problem } = form;
   const opened = openedFields({ version: documentVersion(document), base: JSON.stringify(typed) });
-  if (problem === undefined) return { form, text: NO_HTML, hidden: opened };
+  if (problem === undefined) return { form, reason: NO_HTML, hidden: opened };
   const kept = openedFields(openedIn(form));
-  if (!isConflict(problem)) return { form, text: problemSummary(problem), hidden: kept };
+  if (!isConflict(problem)) return { form, reason: problemSummary(problem), hidden: kept };
   if (document === null && versionIn(form) !== '') {
     const label = `Create a new ${noun} with this id`;
     const recreate = checkField({ name: RECREATE, label });
-    return { form, text: deletedAlert(noun), hidden: html`${kept}${recreate}` };
+    return { form, reason: deletedAlert(noun), hidden: html`${kept}${recreate}` };
   }
   const merge = threeWayMerge(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));
   const merged = new Form(merge.fields, problem);
-  return { form: merged, text: conflictAlert(noun, document, merge), hidden: opened };
+  return { form: merged, reason: conflictAlert(noun, document, merge), hidden: opened };
 }
 
 function baseIn(form: Form): Map<string, string> | null {
@@ -161,15 +160,15 @@ function shown(text: string | undefined): Html {
  */
 export function confirmation(
   form: Form,
-  { noun, version, labels }: { noun: string; version: string; labels?: Labels },
-  { text = NO_HTML, fields, ...content }: Omit<FormContent, 'isDangerous'>,
+  noun: string,
+  version: string,
+  { fields = NO_HTML, ...content }: Omit<FormContent, 'isDangerous'>,
 ): FormContent {
   const { problem } = form;
   const seen = problem === undefined || isConflict(problem) ? version : versionIn(form);
   return {
     ...content,
-    text: html`${confirmationProblem(noun, problem, labels)}
-${text}`,
+    reason: confirmationProblem(noun, problem, content.labels),
     fields: html`${versionField(seen)}
 ${fields}`,
     isDangerous: true,

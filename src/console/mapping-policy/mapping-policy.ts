@@ -30,7 +30,6 @@ export const mappingPolicyPages = formPages({
       title: 'Mapping policy',
       text: html`<p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'mapping' }), 'User groups that violate it')}</p>`,
       fields: (shown) => choiceField({ ...shown.field('mode'), choices: modeChoices }),
-      back: pathTo('catalogue'),
     });
   },
 });

@@ -20,7 +20,6 @@ import { LIST_PATH } from '../user-group/search-form.ts';
 
 const TITLE = 'Property schema';
 const NOUN = propertySchemaDefinition.noun;
-const PATH = pathTo('catalogue', 'property-schema');
 
 const shared = { path: '/catalogue/property-schema', permissions: ADMINS } as const;
 
@@ -50,8 +49,10 @@ const [form, action] = formPages({
         rows: 18,
       })}
 ${choiceField({ ...shown.field('mode'), choices: modeChoices })}`,
-      back: pathTo('catalogue'),
-      more: stored === null ? NO_HTML : buttonTo(`${PATH}/delete`, 'Delete', 'danger'),
+      more:
+        stored === null
+          ? NO_HTML
+          : buttonTo(pathTo('catalogue', 'property-schema', 'delete'), 'Delete', 'danger'),
     });
   },
 });
@@ -78,13 +79,10 @@ const deletion = formPages({
   view: async (call, form) => {
     const stored = await storedIn(call);
     if (stored === null) throw documentNotFound(propertySchemaDefinition);
-    const seen = { noun: NOUN, version: documentVersion(stored) };
-    return confirmation(form, seen, {
+    return confirmation(form, NOUN, documentVersion(stored), {
       title: 'Delete the property schema?',
       text: html`<p>Properties of user groups are then no longer checked, and forms in this console no longer follow the schema.</p>`,
-      fields: NO_HTML,
       button: 'Delete',
-      back: PATH,
     });
   },
 });

@@ -58,14 +58,12 @@ export const signingKeyRotation = formPages({
   },
   view: async (call, form) => {
     const keySet = await findKeySet(call.context, call.caller);
-    const stored = { noun: 'key set', version: documentVersion(keySet?.document ?? null) };
-    return confirmation(form, stored, {
+    return confirmation(form, 'key set', documentVersion(keySet?.document ?? null), {
       title: 'Rotate the signing keys?',
       text: html`<p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
 <p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>`,
       fields: checkField({ ...form.field('revoke'), label: 'A key has leaked: revoke the previous keys' }),
       button: 'Rotate',
-      back: SIGNING_KEYS_PATH,
     });
   },
 });

@@ -1,6 +1,6 @@
 import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
 import { Problem } from '../../problem.ts';
-import { problemSummary, textField } from '../form/fields.ts';
+import { textField } from '../form/fields.ts';
 import { type FormContent, formPages, formView } from '../form/form-pages.ts';
 import { isConflict } from '../form/version.ts';
 import { html, link, pathTo } from '../markup/html.ts';
@@ -45,7 +45,7 @@ export const creationAgain: Page = {
   access: 'read',
   handle: async (call) => {
     await call.context.cpu.turn(call.form.size);
-    return formView(call, CREATE_PATH, await createContent(call, await typedIn(call)));
+    return formView(call, CREATE_PATH, undefined, await createContent(call, await typedIn(call)));
   },
 };
 
@@ -75,7 +75,7 @@ async function createContent(call: PageCall, typed: TypedGroup, problem?: Proble
   const id = call.form.text('user_group_id');
   return {
     title: 'Create a user group',
-    text: problemSummary(problem, { user_group_id: ID_LABEL }),
+    labels: { user_group_id: ID_LABEL },
     fields: html`${problem === EXISTS ? html`<p>${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
 ${textField({
   name: 'user_group_id',

@@ -3,7 +3,6 @@
 import { type SettableFields, type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
-import { problemSummary } from '../form/fields.ts';
 import { formView } from '../form/form-pages.ts';
 import { type Opened, openedFields, openedIn } from '../form/version.ts';
 import { html, pathTo, userGroupLink } from '../markup/html.ts';
@@ -70,15 +69,13 @@ export async function showRejectedEdit(call: PageCall, problem: Problem): Promis
 async function editView(call: PageCall, typed: TypedGroup, opened: Opened, problem?: Problem): Promise<View> {
   const id = userGroupIdParameter(call.request);
   const group = pathTo('user-groups', id);
-  return formView(call, `${group}/review`, {
+  return formView(call, `${group}/review`, problem, {
     title: `Edit ${id}`,
     heading: 'Edit user group',
     subject: html`<p>${userGroupLink(id)}</p>`,
-    text: problemSummary(problem),
     fields: html`${openedFields(opened)}
 ${await groupFields(call, typed, id, problem)}`,
     button: 'Review changes',
-    back: group,
     more: modeButton(typed, `${group}/edit`),
   });
 }

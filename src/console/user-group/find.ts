@@ -8,7 +8,7 @@ import { authenticates } from '../../operations/api-token/authenticate.ts';
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';
 import { Problem } from '../../problem.ts';
 import { API_TOKENS } from '../api-token/show.ts';
-import { problemSummary, textField } from '../form/fields.ts';
+import { textField } from '../form/fields.ts';
 import { formPages } from '../form/form-pages.ts';
 import { pathTo } from '../markup/html.ts';
 import { ADMINS, type PageCall, READERS, type Redirect } from '../page.ts';
@@ -45,7 +45,6 @@ export const findByToken = formPages({
   /** Never repeats what was typed: a page contains a token only if a person asks for it. */
   view: (_call, { problem }) => ({
     title: 'Find by token',
-    text: problemSummary(problem),
     fields: textField({
       name: 'token',
       isMasked: true,

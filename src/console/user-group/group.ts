@@ -92,12 +92,11 @@ export function groupConfirmation({ action, act, idLabel, ...content }: Confirma
     view: async (call, form) => {
       const userGroup = await groupIn(call);
       const { providedId } = userGroup;
-      const labels = idLabel === undefined ? {} : { user_group_id: idLabel };
-      const stored = { noun: 'user group', version: versionTag(userGroup), labels };
-      return confirmation(form, stored, {
+      return confirmation(form, 'user group', versionTag(userGroup), {
         title: `${title} ${providedId}`,
         heading,
         subject: groupLine(userGroup, copyButton(providedId, 'id')),
+        ...(idLabel !== undefined && { labels: { user_group_id: idLabel } }),
         text: html`<p>${content.effect}</p>
 <ul>
 <li>Its token was last seen: ${lastUse(userGroup.lastSeenAt)}.</li>
@@ -108,7 +107,6 @@ ${isConflict(form.problem) ? html`<h2>Last events</h2>${await lastEventsOfGroup(
         fields: html`${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
         button,
-        back: pathTo('user-groups', providedId),
       });
     },
   });

@@ -6,7 +6,7 @@ import { type UserGroup, versionTag } from '../../domain/user-group/user-group.t
 import { mapInChunks } from '../../operations/pages.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
-import { hidden, problemSummary } from '../form/fields.ts';
+import { hidden } from '../form/fields.ts';
 import type { Form } from '../form/form.ts';
 import { formView } from '../form/form-pages.ts';
 import { requiredVersion } from '../form/version.ts';
@@ -70,9 +70,9 @@ async function reviewView(call: PageCall, problem?: Problem): Promise<View> {
   const keys = idsIn(call.form).map((id) => store.userGroupKey(call.caller, id));
   const groups = await Promise.all(keys.map((key) => store.read({ kind: 'findUserGroup', key })));
   const found = groups.filter((group) => group !== null);
-  return formView(call, at(`${SELECTION_PATH}/apply`, call), {
+  return formView(call, at(`${SELECTION_PATH}/apply`, call), problem, {
     title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
-    text: html`${problemSummary(problem)}<p>${effect}</p>
+    text: html`<p>${effect}</p>
 ${groupTable(found)}
 ${found.length === groups.length ? '' : html`<p>Deleted or renamed in the meantime: ${groups.length - found.length} of those that you checked.</p>`}`,
     fields: html`${hidden('action', actionIn(call.form))}

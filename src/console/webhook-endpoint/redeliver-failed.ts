@@ -1,7 +1,7 @@
 import { parseInstant } from '../../domain/instant.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import { findFirstFailedAt, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { problemSummary, textField } from '../form/fields.ts';
+import { textField } from '../form/fields.ts';
 import { formPages } from '../form/form-pages.ts';
 import { html, isolated } from '../markup/html.ts';
 import { ADMINS } from '../page.ts';
@@ -29,11 +29,9 @@ export const redeliverFailedForm = formPages({
     const { id } = await pages.read(call);
     return {
       title: `Deliver failed webhooks to ${isolated(id)} again`,
-      text: html`${problemSummary(form.problem)}
-<p>Every delivery that was given up becomes pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
+      text: html`<p>Every delivery that was given up becomes pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
       fields: textField({ ...form.field('since'), type: 'datetime-local', isRequired: true }),
       button: 'Deliver again',
-      back: pages.documentPath(id),
     };
   },
 });

@@ -1,7 +1,7 @@
 import { rotateWebhookSecret } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { formPages } from '../form/form-pages.ts';
 import { confirmation, documentVersion, preconditionIn } from '../form/version.ts';
-import { html, isolated, NO_HTML } from '../markup/html.ts';
+import { html, isolated } from '../markup/html.ts';
 import { ADMINS } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 
@@ -17,14 +17,10 @@ export const secretRotation = formPages({
   },
   view: async (call, form) => {
     const document = await pages.read(call);
-    const { id } = document;
-    const stored = { noun: 'webhook endpoint', version: documentVersion(document) };
-    return confirmation(form, stored, {
-      title: `Rotate the secret of webhook endpoint ${isolated(id)}?`,
+    return confirmation(form, 'webhook endpoint', documentVersion(document), {
+      title: `Rotate the secret of webhook endpoint ${isolated(document.id)}?`,
       text: html`<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the replaced one has leaked, let the receiver accept only the new one at once. If the secret was already rotated within the last day, the one that was replaced then stops working now.</p>`,
-      fields: NO_HTML,
       button: 'Rotate',
-      back: pages.documentPath(id),
     });
   },
 });
