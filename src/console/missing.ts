@@ -62,7 +62,6 @@ export async function missingObjectView(call: PageCall, error: unknown): Promise
     main: html`<p>No ${noun} of this workspace and environment has the id <code>${redact(id)}</code>.</p>
 ${await renamedText(call, target)}
 <p>${searchLink(target)}${SWITCH}</p>
-<h2>Last events</h2>
 ${await lastEvents(call, target, EVENTS)}
 <p class="hint">Request ${call.request.id}</p>`,
   };

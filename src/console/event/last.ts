@@ -1,7 +1,7 @@
 import type { EventTarget } from '../../domain/event/event.ts';
 import type { Context } from '../../operations/context.ts';
 import { listEvents } from '../../operations/event/list.ts';
-import { type Html, none } from '../markup/html.ts';
+import { type Html, html, none } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 import { eventTable } from './table.ts';
 
@@ -23,7 +23,8 @@ export async function lastEvents(
     if (page.events.length === 0) return noEvents(context);
     return (await eventTable(call, page, MAX_BYTES, userGroupId)).table;
   });
-  return (await unlessBusy(events)) ?? none('The service is too busy to list them now.');
+  return html`<h2>Last events</h2>
+${(await unlessBusy(events)) ?? none('The service is too busy to list them now.')}`;
 }
 
 /** Shows only a few events by default: most callers are pages about something else. */

@@ -31,7 +31,6 @@ ${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: k
 ${groupLine(stored)}
 ${changesSection('Changed by others only', others)}
 ${actionForm(call.session, `${group}/save`, content)}
-<h2>Last events</h2>
 ${await lastEventsOfGroup(call, providedId)}`,
   };
 }

@@ -58,14 +58,16 @@ export async function typedGroup(
   };
 }
 
-export interface Submitted {
+/** A submitted form, with the group as it is stored now. */
+export interface Submission {
+  stored: UserGroup;
   fields: SettableFields;
   /** null if the form does not say what it was opened with. */
   base: SettableFields | null;
 }
 
 /** Throws like `readGroupFields`. */
-export async function submittedFields(call: PageCall, id: string): Promise<Submitted> {
+export async function submittedFields(call: PageCall, id: string): Promise<Omit<Submission, 'stored'>> {
   const { form } = call;
   const base = groupOfText(openedIn(form).base);
   const fields = await readGroupFields(call, id, await readGroup(call), base ?? NOTHING);

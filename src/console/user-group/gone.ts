@@ -23,7 +23,6 @@ async function deletedView(call: PageCall, id: string): Promise<View> {
     title: `Deleted: ${id}`,
     heading: 'Deleted in the meantime',
     main: html`${alert('Nothing was saved: this user group no longer exists.')}
-<h2>Last events</h2>
 ${await lastEventsOfGroup(call, id)}
 ${typedForm(
   call,

@@ -103,7 +103,7 @@ export function groupConfirmation({ action, act, idLabel, ...content }: Confirma
 ${content.consequences?.(userGroup, call).map((item) => html`<li>${item}</li>`) ?? ''}
 </ul>
 ${await integrations(call)}
-${isConflict(form.problem) ? html`<h2>Last events</h2>${await lastEventsOfGroup(call, providedId)}` : ''}`,
+${isConflict(form.problem) ? await lastEventsOfGroup(call, providedId) : ''}`,
         fields: html`${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
         button,

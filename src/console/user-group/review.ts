@@ -15,13 +15,9 @@ import { buttonTo, type Html, html, NO_HTML, none, pathTo, pointerText } from '.
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { showRejectedEdit } from './edit.ts';
-import { changedFields, differences, hiddenFields, type Submitted, submittedFields } from './form.ts';
+import { changedFields, differences, hiddenFields, type Submission, submittedFields } from './form.ts';
 import { groupIn, groupLine } from './group.ts';
 import { mergeGroup } from './merge.ts';
-
-export interface Submission extends Submitted {
-  stored: UserGroup;
-}
 
 export const review: Page = {
   method: 'POST',

@@ -3,9 +3,9 @@ import { isConflict, preconditionIn } from '../form/version.ts';
 import { pathTo } from '../markup/html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { showRejectedEdit } from './edit.ts';
-import { changedFields } from './form.ts';
+import { changedFields, type Submission } from './form.ts';
 import { groupIn, UNCHANGED } from './group.ts';
-import { isStale, mergeView, readSubmission, type Submission } from './review.ts';
+import { isStale, mergeView, readSubmission } from './review.ts';
 
 /** Stores the fields that differ. A form that is sent twice finds nothing to change the second time. */
 export const save: Page = {

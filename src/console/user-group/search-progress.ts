@@ -19,7 +19,6 @@ const CLICKED_STEP: ScanBounds = {
   ms: 500,
 };
 const SCRIPTED_STEP: ScanBounds = { ...CLICKED_STEP, ms: 200 };
-const MAX_COUNT = 1e15;
 
 /** Ids of elements that htmx and console.js find. */
 export const ROWS = 'rows';
@@ -32,15 +31,12 @@ interface Step {
   /** Rows of the pages before it. */
   found: number;
   searched: number;
-  /** Start of the page, in the URL; a step may begin later. */
-  place: Place;
+  /** Cursors of the page, where a step may begin later, and of the pages before it. */
+  place: Readonly<Record<'cursor' | typeof TRAIL, string>>;
   /** Whether this step continues a search. */
   isContinued: boolean;
   isScripted: boolean;
 }
-
-/** Cursors of a page and of the pages before it. */
-type Place = Readonly<Record<'cursor' | typeof TRAIL, string>>;
 
 /** Reads the step from the URL. A scripted step adds rows to the page; any other is a page of its own. */
 export function stepIn({ query, request }: PageCall): Step {
@@ -57,7 +53,7 @@ export function stepIn({ query, request }: PageCall): Step {
 
 function countIn(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? '';
-  return /^\d{1,15}$/.test(text) ? Math.min(Number(text), MAX_COUNT) : 0;
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
 /** Returns the part of the list that the step reads. */

@@ -100,7 +100,6 @@ ${dataSources(userGroup, config)}
 ${properties === null ? none('No properties.') : jsonBlock(properties)}
 <h2>Usage</h2>
 ${usage}
-<h2>Last events</h2>
 ${events}
 <p>${link(pathTo('user-groups', providedId, 'events'), 'All events of this user group')}</p>`,
   };
