@@ -97,12 +97,18 @@ describe('the session features of PostgreSQL that the service uses', () => {
     using folder = new Folder();
     const doctor = async (env: Record<string, string>) =>
       (await run(folder, ['doctor'], { env: { ...database.env, ...env } })).stdout;
-    const warning = /^warning +server +sessions have no statement_timeout, .*PgBouncer/m;
-    assert.doesNotMatch(await doctor({}), warning);
+    const ofTimeout = /^warning +server +sessions have no statement_timeout, .*PgBouncer/m;
+    const ofOthers =
+      /^warning +server +sessions lack plan_cache_mode = force_generic_plan, .*jit = off, row_security = off, so/m;
+    const all = await doctor({});
+    assert.doesNotMatch(all, /sessions/);
     // Sends no settings, as if the pooler dropped them.
-    assert.match(await doctor({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' }), warning);
-    const url = `${database.url}?options=-c%20statement_timeout%3D2s`;
-    const settings = { DATABASE_URL: url, UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' };
-    assert.doesNotMatch(await doctor(settings), warning);
+    const none = await doctor({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' });
+    assert.match(none, ofTimeout);
+    assert.match(none, ofOthers);
+    const url = `${database.url}?options=-c%20statement_timeout%3D2s%20-c%20jit%3Doff`;
+    const some = await doctor({ DATABASE_URL: url, UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' });
+    assert.doesNotMatch(some, ofTimeout);
+    assert.match(some, /sessions lack (?!.*jit).*row_security = off, so/);
   });
 });

@@ -46,7 +46,7 @@ export function clientConfig(
   isCitus: boolean,
 ): ConnectionConfig & { query_timeout: number } {
   const { urls, firstHost, lastPrimary, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
-  const settings = sessionSettings ? settingsOf(isCitus, options) : [];
+  const settings = sessionSettings ? servingSettings(isCitus, options) : {};
   return {
     hosts: new Hosts(
       urls.map((url) => withOptions(url.reveal(), settings)),
@@ -65,35 +65,40 @@ export function clientConfig(
   };
 }
 
+/** Settings of a serving session by name. */
+type Settings = Readonly<Record<string, string>>;
+
 // PostgreSQL replans each batch of up to ten keys by default, because it estimates ten for the generic plan. Planning
 // takes longer than the lookup (a batch of one: 300 instead of 120 microseconds). Citus needs the actual buckets to
 // choose shards, so it has no generic plan.
-const GENERIC_PLAN = 'plan_cache_mode=force_generic_plan';
+const GENERIC_PLAN: Settings = { plan_cache_mode: 'force_generic_plan' };
 
-const COMMON_SETTINGS = [
+const COMMON_SETTINGS: Settings = {
   // With these, a batch uses an index in its own key order at every table size. A sequential scan of a small table
   // locks rows in physical order, so two processes that update the same groups deadlock (one batch in 40, for a
   // second each).
-  'enable_seqscan=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
   // Before PostgreSQL 18, an unavoidable sequential scan has such a high cost that the statement is compiled
   // each time, which takes a third of a second.
-  'jit=off',
-];
+  jit: 'off',
+};
 
 // Row-level security that is enabled while the process runs makes statements fail, instead of hiding rows: otherwise
 // every token would be unknown.
-const SHOW_ALL_ROWS = 'row_security=off';
+const SHOW_ALL_ROWS: Settings = { row_security: 'off' };
 
 /** Without these settings lookups are slower, small tables may cause deadlocks, which are retried, and rows may be hidden. */
-function settingsOf(isCitus: boolean, { hasPolicies = false }: PostgresOptions): string[] {
-  const settings = [
-    ...(isCitus ? [] : [GENERIC_PLAN]),
+export function servingSettings(
+  isCitus: boolean,
+  { hasPolicies = false }: Pick<PostgresOptions, 'hasPolicies'>,
+): Settings {
+  return {
+    ...(isCitus ? {} : GENERIC_PLAN),
     ...COMMON_SETTINGS,
-    ...(hasPolicies ? [] : [SHOW_ALL_ROWS]),
-  ];
-  return settings.map((setting) => `-c ${setting}`);
+    ...(hasPolicies ? {} : SHOW_ALL_ROWS),
+  };
 }
 
 const LONE_PERCENT = /%(?![0-9a-f]{2})/gi;
@@ -102,10 +107,11 @@ const LONE_PERCENT = /%(?![0-9a-f]{2})/gi;
  * Appends our options to the operator's, so that ours win. `pg` would let the URL's options replace all
  * others, and would encode an incorrectly encoded URL twice.
  */
-function withOptions(databaseUrl: string, options: readonly string[]): string {
+function withOptions(databaseUrl: string, settings: Settings): string {
   const url = new URL(databaseUrl.replace(LONE_PERCENT, '%25'));
   const own = url.searchParams.getAll('options').join(' ') || (process.env.PGOPTIONS ?? '');
-  url.searchParams.set('options', [own, ...options].join(' ').trim());
+  const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  url.searchParams.set('options', [own, ...ours].join(' ').trim());
   // Redundant: every connection refuses a standby.
   url.searchParams.delete('target_session_attrs');
   return url.href;

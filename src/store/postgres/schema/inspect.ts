@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
-import type { PostgresOptions } from '../client/options.ts';
+import { type PostgresOptions, servingSettings } from '../client/options.ts';
+import { hasCitus } from './citus.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { checkServer, createdRelations, createdTables, migrations, ServerUnfit } from './migrate.ts';
 import { checkRowSecurity, findMissingPrivileges } from './privileges.ts';
@@ -48,6 +49,8 @@ const HOLDING_FEED = `select id::text, name, ending, floor(extract(epoch from no
 /** Commits of this user that wait for a synchronous standby, and the seconds of the first. */
 const WAITING_FOR_STANDBY = `select count(*)::integer, floor(extract(epoch from max(now() - query_start)))::integer
   from pg_stat_activity where wait_event = 'SyncRep' and query_start < now() - interval '1 second'`;
+
+const SETTINGS = 'select name, setting from pg_settings where name = any ($1::text[])';
 
 /** When the server was started, which tells it from others; nothing if it is read-only. */
 const WRITABLE_SINCE = `select pg_postmaster_start_time()::text
@@ -174,13 +177,22 @@ class PostgresInspection extends Inspection {
 
   async #settingsFindings(): Promise<Finding[]> {
     const remedy = 'see "PgBouncer" in docs/deploy.md';
+    const { hasPolicies } = await checkRowSecurity(this.#session);
+    const expected = servingSettings(await hasCitus(this.#session), { hasPolicies });
+    const names = ['statement_timeout', ...Object.keys(expected)];
     try {
-      const show = 'show statement_timeout';
-      const [row] = await withServingSession(this.#options, ({ ask }) => ask(show));
-      if (row?.[0] !== '0') return [];
-      const message =
-        'sessions have no statement_timeout, so statements that the service has given up keep running';
-      return [{ subject: 'server', isFatal: false, message, remedy }];
+      const rows = await withServingSession(this.#options, ({ ask }) => ask(SETTINGS, [names]));
+      const settings = Object.fromEntries(rows as [name: string, setting: string][]);
+      const missing = Object.keys(expected).filter((name) => settings[name] !== expected[name]);
+      const messages = [
+        settings.statement_timeout === '0' &&
+          'sessions have no statement_timeout, so statements that the service has given up keep running',
+        missing.length > 0 &&
+          `sessions lack ${missing.map((name) => `${name} = ${expected[name]}`).join(', ')}, so lookups may be slow, changes may deadlock, and row-level security may hide rows`,
+      ];
+      return messages
+        .filter((message) => message !== false)
+        .map((message) => ({ subject: 'server', isFatal: false, message, remedy }));
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || error.isTransient) throw error;
       return [fatal('server', error.message, remedy)];
