@@ -1,7 +1,6 @@
 // Fields that several requests share or that need the patterns below: one JSON Schema each, used for validation and
 // in the API description.
-// Lengths count code points. Limits that a schema cannot express (a size in bytes) are checked where a body is
-// converted.
+// Lengths count code points.
 
 /** Every limit, in the unit of its name. */
 export const limits = {

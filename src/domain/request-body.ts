@@ -7,6 +7,7 @@ import * as field from './field.ts';
 import { parseInstant } from './instant.ts';
 import {
   type JsonDocument,
+  type JsonText,
   jsonPointer,
   parsePointer,
   parseStrictJson,
@@ -96,6 +97,18 @@ export function invalidField(pointer: string, detail: string): Problem {
   return invalid('invalid_request', [{ pointer, detail }]);
 }
 
+/** Throws `invalid_request` for a field whose JSON has more bytes than its schema allows. */
+export function checkBytes(
+  name: string,
+  text: JsonText | null | undefined,
+  { 'x-max-bytes': maxBytes }: { readonly 'x-max-bytes'?: number },
+): void {
+  if (maxBytes === undefined) return;
+  const size = Buffer.byteLength(text ?? '');
+  if (size > maxBytes)
+    throw invalidField(`/${name}`, `must be at most ${maxBytes} bytes of JSON and has ${size}`);
+}
+
 /** A check of a single value, such as a parameter: returns the detail of its violation, or null. */
 export function valueCheck(schema: object): (value: unknown) => string | null {
   const compiled = compileOnce(schema);
@@ -160,6 +173,7 @@ export function bodyType<
     const unknown = unknownFields(document.value, definition.fields);
     if (!isValid || unknown.length > 0)
       throw refusal(check.errors ?? [], unknown, document.value, definition);
+    for (const [name, text] of document.members) checkBytes(name, text, definition.fields[name]!);
     addDefaults(document.value as object);
     // The only cast: the value has passed the checks of the schema that its type comes from.
     return definition.convert(document as JsonDocument<SchemaMembers<Fields, Required>>);

@@ -1,10 +1,10 @@
 // JSON Merge Patch (RFC 7396) on the exact text: unchanged members keep their digits and the order of their keys, which
 // parsing and serializing would not preserve.
 
-import { limits } from '../field.ts';
-import { invalidField } from '../request-body.ts';
+import { limits, properties } from '../field.ts';
+import { checkBytes, invalidField } from '../request-body.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
-import { checkBytes, type UserGroupFields } from '../user-group/user-group-body.ts';
+import type { UserGroupFields } from '../user-group/user-group-body.ts';
 import { JsonObject, type JsonTree, parseTree, treeText } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
@@ -24,7 +24,7 @@ export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGrou
       throw invalidField(`/${field}`, detail);
     }
   }
-  checkBytes(merged);
+  checkBytes('properties', merged.properties, properties);
   return merged;
 }
 

@@ -1,7 +1,7 @@
 // The body that replaces the property schema.
 
 import { modeField } from '../policy-mode.ts';
-import { bodyType, invalidField } from '../request-body.ts';
+import { bodyType } from '../request-body.ts';
 import type { PropertySchema } from './property-schema.ts';
 
 export const SCHEMA_BYTES = 64 * 1024;
@@ -22,11 +22,5 @@ export const propertySchemaBody = bodyType({
   name: 'PropertySchema',
   fields: propertySchemaFields,
   required: ['schema', 'mode'],
-  convert: ({ value, members }): PropertySchema => {
-    const schema = members.get('schema')!;
-    const size = Buffer.byteLength(schema);
-    if (size > SCHEMA_BYTES)
-      throw invalidField('/schema', `must be at most ${SCHEMA_BYTES} bytes of JSON and has ${size}`);
-    return { schema, mode: value.mode };
-  },
+  convert: ({ value, members }): PropertySchema => ({ schema: members.get('schema')!, mode: value.mode }),
 });

@@ -2,7 +2,7 @@
 
 import * as field from '../field.ts';
 import type { JsonDocument } from '../json/strict-json.ts';
-import { bodyType, invalidField } from '../request-body.ts';
+import { bodyType } from '../request-body.ts';
 import { Secret } from '../secret.ts';
 import type { SettableFields } from './user-group.ts';
 
@@ -83,14 +83,5 @@ export function userGroupFields({
     const text = members.get(key);
     if (text !== undefined) fields[key] = text === 'null' ? null : text;
   }
-  checkBytes(fields);
   return fields;
-}
-
-/** Checks the limit of `properties` that its schema cannot express. Throws `invalid_request`. */
-export function checkBytes({ properties }: UserGroupFields): void {
-  const size = Buffer.byteLength(properties ?? '');
-  if (size <= field.limits.propertiesBytes) return;
-  const limit = `${field.limits.propertiesBytes} bytes of JSON`;
-  throw invalidField('/properties', `must be at most ${limit} and has ${size}`);
 }
