@@ -20,13 +20,7 @@ import { keepConnection } from './limits/connection-limit.ts';
 import type { InFlight } from './limits/in-flight.ts';
 import type { RateLimit } from './limits/rate-limit.ts';
 import type { UnreadResponses } from './limits/response-backpressure.ts';
-import {
-  type FirstQuery,
-  Prefetch,
-  type Prefetcher,
-  type PrefetchOptions,
-  type ReceivedBody,
-} from './prefetch.ts';
+import { type FirstQuery, type Incoming, Prefetch, type Prefetcher, type ReceivedBody } from './prefetch.ts';
 import type { Protocol } from './protocol.ts';
 import {
   announcedBytes,
@@ -213,20 +207,20 @@ async function prepareCall(
     postponeBody(raw);
     await guessed.cpu.turn(STEP_BYTES);
   }
-  const incoming = { endpoint, context: guessed, request, digest, guess, hasSmallBody: isSmall };
-  const prefetch = new Prefetch(options.prefetcher, incoming);
-  const authorized = await authorize(incoming, options.limit, reply, prefetch);
+  const incoming = { endpoint, context: guessed, request, digest, guess };
+  const prefetch = isSmall ? new Prefetch(incoming) : null;
+  const authorized = await authorize(options, incoming, reply, prefetch);
   const { workspaceId } = authorized;
   const authenticated = ofTenant(guessed, workspaceId);
   const query = endpoint.query.read(request.url);
   if (endpoint.body.isRequired) checkMediaType(raw, endpoint.mediaTypes);
   const awaitedSince = raw.complete ? null : performance.now();
   // Not `using`, which would cost every request as much as reading a header.
-  const reservation = prefetch.receiving === null ? options.bodies.open(workspaceId) : null;
+  const reservation = prefetch === null ? options.bodies.open(workspaceId) : null;
   try {
     const received: ReceivedBody =
       reservation === null
-        ? await prefetch.receiving!
+        ? await prefetch!.received
         : { bytes: await receiveLarge(authenticated.cpu, raw, reservation) };
     checkReceived(endpoint, request, received.bytes);
     // Restarts the deadlines: time that the client spent sending the body does not count against the
@@ -254,21 +248,23 @@ export function isLateBody(since: number): boolean {
 }
 
 async function authorize(
-  { endpoint, context, request, digest }: PrefetchOptions & { endpoint: AnyEndpoint },
-  limit: RateLimit | null,
+  { limit, prefetcher }: EndpointOptions,
+  { endpoint, context, request, digest }: Incoming & { endpoint: AnyEndpoint },
   reply: FastifyReply,
-  prefetch: Prefetch,
+  prefetch: Prefetch | null,
 ): Promise<Caller> {
   try {
     const caller = await authenticate(context, digest);
     context.activity.seen(caller.workspaceId);
     acceptCaller(caller, limit, request, reply);
     permit(caller, endpoint.permissions, endpoint.purpose);
-    prefetch.confirm(caller);
+    prefetcher.confirm(digest!, caller);
     return caller;
   } catch (error) {
-    prefetch.cancel();
+    if (digest !== null) prefetcher.forget(digest);
     throw error;
+  } finally {
+    prefetch?.end();
   }
 }
 

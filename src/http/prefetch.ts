@@ -56,7 +56,8 @@ export interface ReceivedBody {
   parsed?: { body: unknown } | { error: unknown };
 }
 
-export interface PrefetchOptions {
+/** What is known of a request before it is authenticated. */
+export interface Incoming {
   endpoint: { body: BodyType<unknown>; prefetch?: FirstQuery<unknown> };
   context: Context;
   request: FastifyRequest;
@@ -64,7 +65,6 @@ export interface PrefetchOptions {
   digest: TokenDigest | null;
   /** The caller that the API token belonged to last time. */
   guess: Caller | undefined;
-  hasSmallBody: boolean;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -99,37 +99,25 @@ export class Prefetcher {
   }
 }
 
-/** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */
+/** Reads a small body and sends the endpoint's first query, until `end` is called. */
 export class Prefetch {
-  /** null if the body is large: it is read after authentication. */
-  readonly receiving: Promise<ReceivedBody> | null;
-  readonly #prefetcher: Prefetcher;
-  readonly #options: PrefetchOptions;
+  readonly received: Promise<ReceivedBody>;
   #guess: Caller | undefined;
 
-  constructor(prefetcher: Prefetcher, options: PrefetchOptions) {
-    this.#prefetcher = prefetcher;
-    this.#options = options;
-    this.#guess = options.guess;
-    this.receiving = options.hasSmallBody ? this.#receive() : null;
+  constructor(incoming: Incoming) {
+    this.#guess = incoming.guess;
+    this.received = this.#receive(incoming);
     // If authentication fails, nothing awaits the body.
-    this.receiving?.catch(() => {});
+    this.received.catch(() => {});
   }
 
-  /** Ends the prefetch: the round trip of authentication is over, so another query would save nothing. */
-  confirm(caller: Caller): void {
+  /** Called after the round trip of authentication: another query would save nothing. */
+  end(): void {
     this.#guess = undefined;
-    this.#prefetcher.confirm(this.#options.digest!, caller);
   }
 
-  cancel(): void {
-    const { digest } = this.#options;
-    this.#guess = undefined;
-    if (digest !== null) this.#prefetcher.forget(digest);
-  }
-
-  async #receive(): Promise<ReceivedBody> {
-    const { endpoint, context, request } = this.#options;
+  async #receive(incoming: Incoming): Promise<ReceivedBody> {
+    const { endpoint, context, request } = incoming;
     // Node discards an unread body when the response is sent.
     const bytes = endpoint.body.isIgnored ? NO_BYTES : await readBody(request.raw);
     if (endpoint.prefetch === undefined || this.#guess === undefined) return { bytes };
@@ -139,20 +127,19 @@ export class Prefetch {
     if (caller === undefined) return { bytes };
     try {
       const body = endpoint.body.read(bytes);
-      this.#send(caller, body);
+      sendFirstQuery(incoming, caller, body);
       return { bytes, parsed: { body } };
     } catch (error) {
       return { bytes, parsed: { error } };
     }
   }
+}
 
-  #send(caller: Caller, body: unknown): void {
-    const { endpoint, context, request } = this.#options;
-    try {
-      const query = endpoint.prefetch!(caller, body, request, context.clock());
-      if (query !== null) context.store.prefetch(query);
-    } catch {
-      // The endpoint reports the same error after authentication.
-    }
+function sendFirstQuery({ endpoint, context, request }: Incoming, caller: Caller, body: unknown): void {
+  try {
+    const query = endpoint.prefetch!(caller, body, request, context.clock());
+    if (query !== null) context.store.prefetch(query);
+  } catch {
+    // The endpoint reports the same error after authentication.
   }
 }
