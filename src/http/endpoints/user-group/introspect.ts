@@ -1,11 +1,13 @@
 import * as field from '../../../domain/field.ts';
+import { type BodyType, invalidField } from '../../../domain/request-body.ts';
 import { environments } from '../../../domain/tenant.ts';
 import { PresentedToken } from '../../../domain/token.ts';
 import { type Introspection, introspectToken } from '../../../operations/user-group/introspect.ts';
+import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
-import { formType } from '../../request/form.ts';
+import { decodeParameters } from '../../request/query.ts';
 import { namedSchema } from '../../schema.ts';
 import {
   effectiveMappingMembers,
@@ -14,15 +16,31 @@ import {
 } from '../catalogue/effective-mapping.ts';
 import { EXAMPLE_TOKEN, example, providedIdSchema, teamIdSchema } from './representation.ts';
 
-const body = formType({
-  name: 'TokenIntrospection',
-  fields: {
-    token: { ...field.token, description: 'A user group token, or an embed token of the type `jwt`.' },
-    token_type_hint: { type: 'string', description: 'Accepted and not used: every token is looked up.' },
+const parameters = {
+  token: { ...field.token, description: 'A user group token, or an embed token of the type `jwt`.' },
+  token_type_hint: { type: 'string', description: 'Accepted and not used: every token is looked up.' },
+};
+
+/**
+ * A form. As RFC 6749 §3.2 requires, unknown parameters are ignored, one without a value counts as absent, and none may
+ * be repeated.
+ */
+const body: BodyType<{ token: PresentedToken }> = {
+  // Without additionalProperties, which code generators do not accept in forms.
+  schema: { title: 'TokenIntrospection', type: 'object', properties: parameters, required: ['token'] },
+  isRequired: true,
+  read: (bytes) => {
+    const values = new Map<string, string>();
+    for (const [name, text] of decodeParameters(bytes.toString(), 'The body')) {
+      if (!Object.hasOwn(parameters, name) || text === '') continue;
+      if (values.has(name)) throw new Problem('invalid_request', `Duplicate parameter ${name}.`);
+      values.set(name, text);
+    }
+    const token = values.get('token');
+    if (token === undefined) throw invalidField('/token', 'is required');
+    return { token: new PresentedToken(token) };
   },
-  required: ['token'],
-  convert: ({ token }) => ({ token: new PresentedToken(token!) }),
-});
+};
 
 const INACTIVE = '{"active":false}';
 
