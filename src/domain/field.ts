@@ -17,8 +17,7 @@ export const limits = {
   apiTokenSeconds: 3_153_600_000,
   /** API tokens created over HTTP in one workspace and environment that are neither revoked nor expired. */
   activeApiTokens: 1_000,
-  pageGroups: 1_000,
-  pageApiTokens: 1_000,
+  pageEntries: 1_000,
   /** Maximum of the mappings and properties on one page of a list, which is written in one turn of the event loop. */
   pageBytes: 256 * 1024,
 } as const;
@@ -121,7 +120,7 @@ export const apiTokenGracePeriodSeconds = {
 export const pageLimit = {
   type: 'integer',
   minimum: 1,
-  maximum: limits.pageGroups,
+  maximum: limits.pageEntries,
   default: 50,
   description: `Maximum number of user groups per page. A page ends early after ${limits.pageBytes / 1024} KiB of mappings and properties.`,
 } as const satisfies FieldSchema;

@@ -10,7 +10,7 @@ import { type EndpointDescription, type Example, lastPageExample, successExample
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
-import { noQuery, type QueryType, queryType } from './request/query.ts';
+import { noQuery, pageQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
 import { namedSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
 
@@ -72,13 +72,6 @@ export const asCreated = {
   created_at: '2026-03-02T09:30:00.000Z',
   updated_at: '2026-03-02T09:30:00.000Z',
 };
-
-export const pageParameters = {
-  limit: { ...field.pageLimit, description: 'Maximum number of entries per page.' },
-  cursor: field.cursor,
-};
-
-const pageQuery = queryType({ parameters: pageParameters, convert: (values) => values });
 
 /** Accepts the parameter `force`; without a description of its purpose, accepts none. */
 function forceQuery(description: string | undefined): QueryType<boolean | null> {

@@ -116,7 +116,7 @@ describeOnEachDatabase('the overview of the console', (database) => {
     );
     const { api_token_id: id } = json.api_token;
     // Hides the token among older, revoked ones: more than fit on a page.
-    await copyApiToken(service.database, id, limits.pageApiTokens + 1);
+    await copyApiToken(service.database, id, limits.pageEntries + 1);
     await executeSql(
       service.database,
       `update api_tokens set revoked_at = created_at where name = 'short lived' and api_token_id <> ${id};

@@ -107,7 +107,7 @@ export async function activeApiTokens({
   context,
   caller,
 }: PageCall): Promise<{ apiTokens: ApiToken[]; areAll: boolean }> {
-  const page = { limit: limits.pageApiTokens, isRevoked: false };
+  const page = { limit: limits.pageEntries, isRevoked: false };
   const { apiTokens, nextCursor } = await listNewestApiTokens(context, caller, page);
   const now = context.clock();
   const active = apiTokens.filter((apiToken) => apiTokenStatus(apiToken, now) === 'active');

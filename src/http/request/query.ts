@@ -1,6 +1,7 @@
 // The query of a URL: parameters in, validated values out. Rejects unknown, duplicate and undecodable
 // parameters, which lenient decoders ignore.
 
+import * as field from '../../domain/field.ts';
 import { valueCheck } from '../../domain/request-body.ts';
 import { defaultsOf, type SchemaMembers } from '../../domain/schema-value.ts';
 import { suggestField } from '../../domain/suggest.ts';
@@ -58,6 +59,13 @@ export function queryType<Query, const Parameters extends Record<string, Paramet
   };
   return { parameters, read };
 }
+
+export const pageParameters = {
+  limit: { ...field.pageLimit, description: 'Maximum number of entries per page.' },
+  cursor: field.cursor,
+};
+
+export const pageQuery = queryType({ parameters: pageParameters, convert: (values) => values });
 
 /** Returns the query without `?`; empty if there is none. Throws `invalid_request` if there is a fragment. */
 export function encodedQuery(url: string): string {

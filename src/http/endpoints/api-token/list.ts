@@ -1,22 +1,10 @@
-import * as field from '../../../domain/field.ts';
 import { listApiTokens } from '../../../operations/api-token/api-token.ts';
 import { lastPageExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
-import { queryType } from '../../request/query.ts';
+import { pageQuery } from '../../request/query.ts';
 import { pageSchema } from '../../schema.ts';
 import { apiTokenJson, example, listedSchema } from './representation.ts';
-
-const limit = {
-  ...field.pageLimit,
-  maximum: field.limits.pageApiTokens,
-  description: 'Maximum number of API tokens per page.',
-} as const;
-
-const query = queryType({
-  parameters: { limit, cursor: field.cursor },
-  convert: (values) => values,
-});
 
 export const list = endpoint({
   operationId: 'listApiTokens',
@@ -25,7 +13,7 @@ export const list = endpoint({
   permissions: ['admin'],
   purpose: 'list API tokens',
   access: 'list',
-  query,
+  query: pageQuery,
   handle: async ({ context, caller, query }) => {
     const { apiTokens, nextCursor } = await listApiTokens(context, caller, query);
     const now = context.clock();

@@ -1,11 +1,10 @@
 import { deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
 import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { lastPageExample } from '../../description.ts';
-import { pageParameters } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { queryType } from '../../request/query.ts';
+import { pageParameters, queryType } from '../../request/query.ts';
 import { pageSchema } from '../../schema.ts';
 import { deliveryJson, deliverySchema, exampleDelivery } from './representation.ts';
 
