@@ -4,9 +4,10 @@
 import { text } from '../field.ts';
 import {
   type JsonArray,
-  JsonObject,
+  type JsonObject,
   type JsonTree,
   jsonText,
+  memberTexts,
   parseTree,
   treeText,
 } from '../json/json-tree.ts';
@@ -85,8 +86,8 @@ export class GroupValues {
   readonly userGroup: UserGroup;
   /** Results by template: a list is parsed to see whether it is empty, and may be named a hundred times. */
   readonly #filled = new Map<string, JsonText | null>();
-  #properties: JsonObject['members'] | null = null;
-  #mapping: JsonObject['members'] | null = null;
+  #properties: ReadonlyMap<string, JsonText> | null = null;
+  #mapping: ReadonlyMap<string, JsonText> | null = null;
 
   constructor(userGroup: UserGroup) {
     this.userGroup = userGroup;
@@ -111,8 +112,8 @@ export class GroupValues {
 
   /** Does the same by the JSON text of the name. */
   propertyByText(name: JsonText): JsonText | null {
-    this.#properties ??= objectMembers(this.userGroup.properties);
-    return memberText(this.#properties, name);
+    this.#properties ??= memberTexts(this.userGroup.properties);
+    return this.#properties.get(name) ?? null;
   }
 
   #find(template: Exclude<Template, { source: 'constant' }>): JsonText | null {
@@ -120,22 +121,12 @@ export class GroupValues {
       case 'property':
         return this.property(template.name);
       case 'mapping':
-        this.#mapping ??= objectMembers(this.userGroup.mapping);
-        return memberText(this.#mapping, JSON.stringify(template.name));
+        this.#mapping ??= memberTexts(this.userGroup.mapping);
+        return this.#mapping.get(jsonText(template.name)) ?? null;
       case 'field':
         return fieldJson(this.userGroup, template.name);
     }
   }
-}
-
-function objectMembers(text: JsonText | null): JsonObject['members'] {
-  const tree = text === null ? null : parseTree(text);
-  return tree instanceof JsonObject ? tree.members : new Map();
-}
-
-function memberText(members: JsonObject['members'], name: string): JsonText | null {
-  const tree = members.get(name);
-  return tree === undefined ? null : treeText(tree);
 }
 
 function fieldJson(userGroup: UserGroup, name: TemplateField): JsonText {

@@ -6,17 +6,10 @@
 //
 // The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
 
-import { joinMembers, jsonText, NULL, objectText, splitMembers } from '../json/json-tree.ts';
+import { joinMembers, jsonText, memberTexts, NULL, objectText, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { type SettableFields, settableTexts, type UserGroup } from '../user-group/user-group.ts';
-import {
-  type Difference,
-  listDifferences,
-  memberTexts,
-  objectOfFields,
-  type Texts,
-  truncated,
-} from './difference.ts';
+import { type Difference, listDifferences, objectOfFields, type Texts, truncated } from './difference.ts';
 import { fitted } from './fit.ts';
 
 /** Texts by name; names need no escapes in JSON. */

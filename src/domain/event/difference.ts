@@ -1,7 +1,7 @@
 // The difference between two versions of the fields of a user group or a document: a list of members and fields.
 
 import { memberPairs, type Pair, smallestPair } from '../json/json-difference.ts';
-import { joinMembers, splitMembers } from '../json/json-tree.ts';
+import { joinMembers, memberTexts } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 
 /** Names include their quotes. */
@@ -15,8 +15,6 @@ export interface Difference extends Pair {
 
 /** Texts by name, including its quotes. */
 export type Texts = ReadonlyMap<string, JsonText>;
-
-const NO_TEXTS: Texts = new Map();
 
 /** The fields in the order of `from`, then new ones. */
 export function listDifferences(from: Texts, to: Texts): Difference[] {
@@ -37,16 +35,7 @@ function fieldDifferences(field: string, from: JsonText | undefined, to: JsonTex
 
 /** Whether a field is compared member by member. A field that is absent or null has no members. */
 function isComparable(value: JsonText | undefined): boolean {
-  return value === undefined || value === 'null' || isObject(value);
-}
-
-function isObject(value: JsonText): boolean {
-  return value.startsWith('{');
-}
-
-/** The members of an object; none of any other value. */
-export function memberTexts(value: JsonText | undefined): Texts {
-  return value !== undefined && isObject(value) ? splitMembers(value) : NO_TEXTS;
+  return value === undefined || value === 'null' || value.startsWith('{');
 }
 
 export function truncated({ field, member }: Pick<Difference, 'field' | 'member'>): Difference {

@@ -36,7 +36,12 @@ export function splitMembers(object: JsonText): ReadonlyMap<string, JsonText> {
   return new Splitter(object).members();
 }
 
-/** Does the same by decoded name. */
+/** Does the same; returns none for another value. */
+export function memberTexts(value: JsonText | null | undefined): ReadonlyMap<string, JsonText> {
+  return value?.startsWith('{') ? splitMembers(value) : NO_TEXTS;
+}
+
+/** Returns the members by decoded name. */
 export function namedMembers(object: JsonText): (readonly [name: string, value: JsonText])[] {
   return Array.from(splitMembers(object), ([key, value]) => [decodeString(key), value]);
 }
@@ -139,6 +144,7 @@ const CLOSING_BRACKET = 0x5d;
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const NO_MEMBERS: JsonObject['members'] = new Map();
+const NO_TEXTS: ReadonlyMap<string, JsonText> = new Map();
 
 /** Parses text that is known to be valid and without insignificant white space. */
 class Splitter {
