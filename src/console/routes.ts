@@ -26,7 +26,7 @@ import { addActionAddresses } from './request/action-addresses.ts';
 import type { ConsoleOptions } from './request/exchange.ts';
 import { KnownFrames } from './request/known-frames.ts';
 import { redirect } from './request/response.ts';
-import { addPage, beforeNotFound } from './request/serve.ts';
+import { addPage, beforeMissingPage } from './request/serve.ts';
 import { requestSession } from './session/session.ts';
 import { sessions, switchSession } from './session/sessions.ts';
 import { addSignIn, signOut } from './session/sign-in.ts';
@@ -131,7 +131,6 @@ export const pages: readonly Page[] = [
 ];
 
 export function addConsole(app: FastifyInstance, given: Omit<ConsoleOptions, 'assets' | 'frames'>): void {
-  app.pathProtocols.set('console', 'console');
   const assets = lazy(() => Assets.load(FOLDER, files));
   const frames = new KnownFrames(new Breadcrumbs(pages), assets);
   const options = { ...given, frames, assets };
@@ -139,7 +138,7 @@ export function addConsole(app: FastifyInstance, given: Omit<ConsoleOptions, 'as
     const session = requestSession(given.context, request);
     return session && frames.find(session, request);
   };
-  app.beforeNotFound.set('console', (request, reply) => beforeNotFound(options, request, reply));
+  app.beforeMissingPage = (request, reply) => beforeMissingPage(options, request, reply);
   addSignIn(app, options);
   for (const page of pages) addPage(app, options, page);
   addActionAddresses(app, options, pages);

@@ -17,24 +17,16 @@ declare module 'fastify' {
     protocol?: Protocol;
   }
   interface FastifyInstance {
-    /** Protocols by the first part of the path. */
-    pathProtocols: Map<string, Protocol>;
-    /** Run before a 404 response, by the first part of the path. Each returns whether it has responded. */
-    beforeNotFound: Map<string, (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>>;
+    /** Runs before a 404 response to a person. Returns whether it has responded. */
+    beforeMissingPage: (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
   }
 }
 
-/**
- * Returns the protocol of the route, or of the first part of the path, below which every response follows the
- * protocol, even if nothing is at the path.
- */
-export function requestProtocol({ routeOptions, server, url }: FastifyRequest): Protocol | undefined {
-  return server.pathProtocols.get(firstPart(url)) ?? routeOptions.config?.protocol;
-}
+const CONSOLE = /^\/console(?:[/?]|$)/;
 
-/** Returns the first part of the path, which may be encoded. */
-export function firstPart(url: string): string {
-  return url.split(/[/?]/, 2)[1] ?? '';
+/** Returns the protocol of the route. Every response below `/console` is a page, even if nothing is at the path. */
+export function requestProtocol({ routeOptions, url }: FastifyRequest): Protocol | undefined {
+  return CONSOLE.test(url) ? 'console' : routeOptions.config?.protocol;
 }
 
 /** Matches an encoded character in the first part of a path, also of an absolute URL. */

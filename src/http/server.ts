@@ -20,7 +20,7 @@ import { accessLog } from './log/access-log.ts';
 import { ProblemLog } from './log/problem-log.ts';
 import { requestId } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
-import { firstPart, hasEncodedStart, requestProtocol } from './protocol.ts';
+import { hasEncodedStart, requestProtocol } from './protocol.ts';
 import { discardBody } from './request/body.ts';
 import { ChunkLimit, isChunked } from './request/chunks.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
@@ -134,8 +134,7 @@ function inOrder(route: RequestListener, threads: number): RequestListener {
 /** Adds the members that `protocol.ts`, `request-observer.ts` and `problem-page.ts` declare. */
 function decorate(app: FastifyInstance, report: ReportProblem): void {
   app.decorate('reportProblem', report);
-  app.decorate('pathProtocols', new Map());
-  app.decorate('beforeNotFound', new Map());
+  app.decorate('beforeMissingPage', async () => false);
   app.decorate('findFrame', () => null);
   app.decorateRequest('apiTokenId', null);
   app.decorateRequest('frame', null);
@@ -275,9 +274,8 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
     respond(methodNotAllowed(allow, path), request, reply);
   };
   app.setNotFoundHandler((request, reply) => {
-    const before = app.beforeNotFound.get(firstPart(request.url));
-    if (before === undefined) return refuse(request, reply);
-    return before(request, reply).then((hasResponded) => {
+    if (requestProtocol(request) !== 'console') return refuse(request, reply);
+    return app.beforeMissingPage(request, reply).then((hasResponded) => {
       if (!hasResponded) refuse(request, reply);
       return reply;
     });

@@ -135,7 +135,7 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect | Do
  * Runs before a 404 response. Redirects a path with a trailing slash and returns true; otherwise, gives the response the
  * frame of other pages if the person is signed in.
  */
-export async function beforeNotFound(
+export async function beforeMissingPage(
   options: ConsoleOptions,
   request: FastifyRequest,
   reply: FastifyReply,
