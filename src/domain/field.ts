@@ -2,6 +2,8 @@
 // in the API description.
 // Lengths count code points.
 
+import type { Schema } from './schema-value.ts';
+
 /** Every limit, in the unit of its name. */
 export const limits = {
   bodyBytes: 256 * 1024,
@@ -21,14 +23,6 @@ export const limits = {
   /** Maximum of the mappings and properties on one page of a list, which is written in one turn of the event loop. */
   pageBytes: 256 * 1024,
 } as const;
-
-/** A schema, with the message for a value that breaks `pattern` or `not`. */
-interface FieldSchema {
-  readonly type: string | readonly string[];
-  readonly description: string;
-  readonly 'x-pattern-detail'?: string;
-  readonly [keyword: string]: unknown;
-}
 
 /** A number that the service assigns. */
 export const assignedNumber = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -50,14 +44,14 @@ export const userGroupId = {
   not: { type: 'string', pattern: `^[${SPACE}]|[${SPACE}]$|[${CONTROL}]` },
   'x-pattern-detail': 'must not have control characters, or white space at either end',
   description: "The caller's own id of the user group. Compared byte for byte.",
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const name = {
   ...text,
   not: { type: 'string', pattern: `^[${SPACE}]+$|[${CONTROL}]` },
   'x-pattern-detail': 'must not have control characters, or only white space',
   description: 'Name of the user group. Need not be unique.',
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const nullableDataSourceReference = {
   type: ['string', 'integer', 'null'],
@@ -77,7 +71,7 @@ export const mapping = {
     type: ['string', 'integer'],
   },
   description: "Schema id to data source: the data source's id, or the caller's own id of it.",
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const properties = {
   type: ['object', 'null'],
@@ -88,13 +82,13 @@ export const properties = {
   'x-max-bytes': limits.propertiesBytes,
   'x-max-levels': limits.propertiesLevels,
   description: `Properties of the user group, which dashboards read as variables. At most ${limits.propertiesBytes / 1024} KiB and ${limits.propertiesLevels} levels.`,
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const token = {
   type: 'string',
   minLength: 1,
   description: 'A user group token.',
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 /** The token of an imported group. */
 export const importedToken = {
@@ -102,20 +96,20 @@ export const importedToken = {
   pattern: `^[!-~]{${limits.tokenCharacters.least},${limits.tokenCharacters.most}}$`,
   'x-pattern-detail': `must have ${limits.tokenCharacters.least} to ${limits.tokenCharacters.most} visible ASCII characters`,
   description: 'The existing user group token of the group.',
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const gracePeriodSeconds = {
   type: 'integer',
   minimum: 0,
   maximum: limits.gracePeriodSeconds,
   description: 'How long the replaced token still resolves. 0: not at all.',
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const apiTokenGracePeriodSeconds = {
   ...gracePeriodSeconds,
   default: 0,
   description: 'How long the replaced text still authenticates. 0: rejected from the next request on.',
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const pageLimit = {
   type: 'integer',
@@ -123,13 +117,13 @@ export const pageLimit = {
   maximum: limits.pageEntries,
   default: 50,
   description: `Maximum number of user groups per page. A page ends early after ${limits.pageBytes / 1024} KiB of mappings and properties.`,
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const cursor = {
   type: 'string',
   minLength: 1,
   description: 'The `next_cursor` of the previous page. Absent for the first page.',
-} as const satisfies FieldSchema;
+} as const satisfies Schema;
 
 export const search = {
   ...text,
@@ -138,4 +132,4 @@ export const search = {
   description:
     'Only user groups whose id or name starts with this text, byte for byte; with `match=contains`, contains it, ' +
     'regardless of case, accents, typographic quotes and dashes, invisible characters and Unicode normalization. With `match=contains`, a text such as `plan: gold` also finds the value of a property.',
-} as const satisfies FieldSchema;
+} as const satisfies Schema;

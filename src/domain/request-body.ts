@@ -14,7 +14,7 @@ import {
   parseStrictJsonInParts,
 } from './json/strict-json.ts';
 import { canonicalText } from './json-schema/value.ts';
-import { defaultsOf, type SchemaMembers } from './schema-value.ts';
+import { defaultsOf, type Schema, type SchemaMembers } from './schema-value.ts';
 import { suggestField } from './suggest.ts';
 
 /** The schema of a body, and its conversion to the value that an operation accepts. */
@@ -31,14 +31,7 @@ export interface BodyType<Body> {
   readonly readInParts?: (bytes: Buffer, part: number) => Generator<void, Body>;
 }
 
-interface BodySchema {
-  /** Name in the API description. */
-  readonly title: string;
-  readonly type: 'object';
-  readonly properties: Readonly<Record<string, object>>;
-  readonly required: readonly string[];
-  readonly additionalProperties?: false;
-}
+type BodySchema = Schema & Required<Pick<Schema, 'title' | 'properties' | 'required'>>;
 
 /** The body itself is one level more than `properties`. */
 export const MAX_LEVELS = field.limits.propertiesLevels + 1;
@@ -85,7 +78,7 @@ export const ignoredBody: BodyType<null> = {
 };
 
 /** Compiles the schema on its first use: compiling all schemas would take a sixth of the start-up time. */
-function compileOnce(schema: object): () => ValidateFunction {
+function compileOnce(schema: Schema): () => ValidateFunction {
   let check: ValidateFunction | undefined;
   return () => {
     check ??= ajv.compile(schema);
@@ -101,16 +94,15 @@ export function invalidField(pointer: string, detail: string): Problem {
 export function checkBytes(
   name: string,
   text: JsonText | null | undefined,
-  { 'x-max-bytes': maxBytes }: { readonly 'x-max-bytes'?: number },
+  { 'x-max-bytes': maxBytes = Infinity }: Schema,
 ): void {
-  if (maxBytes === undefined) return;
   const size = Buffer.byteLength(text ?? '');
   if (size > maxBytes)
     throw invalidField(`/${name}`, `must be at most ${maxBytes} bytes of JSON and has ${size}`);
 }
 
 /** A check of a single value, such as a parameter: returns the detail of its violation, or null. */
-export function valueCheck(schema: object): (value: unknown) => string | null {
+export function valueCheck(schema: Schema): (value: unknown) => string | null {
   const compiled = compileOnce(schema);
   return (value) => {
     const check = compiled();
@@ -125,7 +117,7 @@ export function valueCheck(schema: object): (value: unknown) => string | null {
 export const idViolation = valueCheck(field.userGroupId);
 
 /** A check of a part of a body by another schema: returns the violations of the value at the path. */
-export function partCheck(schema: object): (value: unknown, path: readonly string[]) => Violation[] {
+export function partCheck(schema: Schema): (value: unknown, path: readonly string[]) => Violation[] {
   const compiled = compileOnce(schema);
   return (value, path) => {
     const check = compiled();
@@ -135,7 +127,7 @@ export function partCheck(schema: object): (value: unknown, path: readonly strin
   };
 }
 
-interface BodyDefinition<Body, Fields = Record<string, object>, Required = string> {
+interface BodyDefinition<Body, Fields = Record<string, Schema>, Required = string> {
   name: string;
   fields: Fields;
   required: readonly Required[];
@@ -152,7 +144,7 @@ interface BodyDefinition<Body, Fields = Record<string, object>, Required = strin
 
 export function bodyType<
   Body,
-  const Fields extends Record<string, object>,
+  const Fields extends Record<string, Schema>,
   const Required extends keyof Fields & string = never,
 >(definition: BodyDefinition<Body, Fields, Required>): BodyType<Body> {
   const schema: BodySchema = {
@@ -166,6 +158,7 @@ export function bodyType<
   const { additionalProperties: _, ...known } = schema;
   const compiled = compileOnce(known);
   const addDefaults = defaultsOf(definition.fields);
+  const sized = Object.entries(definition.fields).filter(([, each]) => each['x-max-bytes'] !== undefined);
   const { isOptional = false, maxLevels = MAX_LEVELS } = definition;
   const convert = (document: JsonDocument): Body => {
     const check = compiled();
@@ -173,7 +166,7 @@ export function bodyType<
     const unknown = unknownFields(document.value, definition.fields);
     if (!isValid || unknown.length > 0)
       throw refusal(check.errors ?? [], unknown, document.value, definition);
-    for (const [name, text] of document.members) checkBytes(name, text, definition.fields[name]!);
+    for (const [name, each] of sized) checkBytes(name, document.members.get(name), each);
     addDefaults(document.value as object);
     // The only cast: the value has passed the checks of the schema that its type comes from.
     return definition.convert(document as JsonDocument<SchemaMembers<Fields, Required>>);
@@ -192,7 +185,7 @@ export function bodyType<
 const NO_FIELDS = Buffer.from('{}');
 const NONE: readonly string[] = [];
 
-function unknownFields(value: unknown, known: Readonly<Record<string, object>>): readonly string[] {
+function unknownFields(value: unknown, known: Readonly<Record<string, Schema>>): readonly string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NONE;
   const unknown: string[] = [];
   for (const key in value) if (!Object.hasOwn(known, key)) unknown.push(key);

@@ -1,37 +1,8 @@
-// JSON Schemas as the API description uses them. Those of requests also validate (`domain/request-body.ts`);
-// the tests check every response against those of responses.
+// Schemas of responses as the API description uses them: the tests check every response against them.
 
-/** The keywords in use. */
-export interface Schema {
-  readonly $ref?: string;
-  /** Makes the schema a component of the API description, which generated code names. */
-  readonly title?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly format?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly not?: Schema;
-  readonly 'x-pattern-detail'?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly propertyNames?: Schema;
-  readonly additionalProperties?: Schema | boolean;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly 'x-max-bytes'?: number;
-  readonly 'x-max-levels'?: number;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly oneOf?: readonly Schema[];
-}
+import type { Schema } from '../domain/schema-value.ts';
+
+export type { Schema };
 
 export const timestampSchema = {
   type: 'string',

@@ -25,6 +25,7 @@ import { mappingPolicyBody } from '../mapping-policy/mapping-policy-body.ts';
 import { propertySchemaDefinition } from '../property-schema/property-schema.ts';
 import { propertySchemaBody } from '../property-schema/property-schema-body.ts';
 import { type BodyType, bodyType, idViolation, invalidField, MAX_LEVELS } from '../request-body.ts';
+import type { Schema } from '../schema-value.ts';
 import { webhookEndpointDefinition } from '../webhook-endpoint/webhook-endpoint.ts';
 import { webhookEndpointBody } from '../webhook-endpoint/webhook-endpoint-body.ts';
 
@@ -99,7 +100,7 @@ const versionField = {
 } as const;
 
 /** Returns the JSON Schema of each section; `schemaOfEntry` returns that of its entries. */
-function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Record<string, object> {
+function sectionFields(schemaOfEntry: (section: ConfigSection) => Schema): Record<string, Schema> {
   return Object.fromEntries(
     sectionNames.map((name) => {
       const section = configSection(name);
@@ -125,7 +126,7 @@ const secretReference = {
   ],
 };
 
-function reference(name: string, description: string): object {
+function reference(name: string, description: string): Schema {
   const properties = { [name]: { type: 'string', minLength: 1, description } };
   return { type: 'object', properties, required: [name], additionalProperties: false };
 }
@@ -152,7 +153,7 @@ export const configFileSchema = {
   additionalProperties: false,
 };
 
-function fileEntrySchema({ body: { schema } }: ConfigSection): object {
+function fileEntrySchema({ body: { schema } }: ConfigSection): Schema {
   const { title: _, properties, ...rest } = schema!;
   const hasSecret = 'secret' in properties;
   return { ...rest, properties: { ...properties, ...(hasSecret && { secret: secretReference }) } };
@@ -212,8 +213,8 @@ function referenceById(text: JsonText, catalogue: Catalogue): JsonText {
   return dataSource === undefined ? text : jsonText(dataSource.providedId);
 }
 
-function fieldDefault(schema: object): JsonText | null {
-  return 'default' in schema ? jsonText(schema.default as object | null) : null;
+function fieldDefault({ default: value }: Schema): JsonText | null {
+  return value === undefined ? null : jsonText(value as object | null);
 }
 
 /** The place of a document in the configuration. */

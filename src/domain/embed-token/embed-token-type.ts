@@ -5,6 +5,7 @@ import * as field from '../field.ts';
 import { claimInvalid, type Integration, type PlacedTemplate, violation } from '../integration.ts';
 import { type JsonArray, objectText, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
+import type { Schema } from '../schema-value.ts';
 import type { SignatureAlgorithm } from '../signing-key/json-web-token.ts';
 import { brokenRule, type TextRule } from './plain-text.ts';
 import type { GroupValues } from './template.ts';
@@ -33,20 +34,9 @@ export interface Minting<Settings = unknown> {
 export type ValuePath = readonly (string | number)[];
 export type ClaimValue = readonly [name: string, value: JsonText, path: ValuePath];
 
-interface SettingsSchema {
-  readonly type: 'object';
-  readonly properties: Readonly<
-    Record<
-      string,
-      {
-        readonly description: string;
-        readonly enum?: readonly unknown[];
-        readonly [keyword: string]: unknown;
-      }
-    >
-  >;
+interface SettingsSchema extends Schema {
+  readonly properties: Readonly<Record<string, Schema & { description: string }>>;
   readonly required: readonly string[];
-  readonly additionalProperties: false;
 }
 
 /** Members are methods, whose parameters are bivariant: types with different settings fit into one table. */
@@ -59,7 +49,7 @@ export interface EmbedTokenType<Settings> {
   readonly claims: string;
   readonly settings: SettingsSchema;
   /** The JSON Schema of a resource, if a token is for one of `settings.resources`. */
-  readonly resource?: object;
+  readonly resource?: Schema;
   signature(settings: Settings): Signature;
   /** Minimum length of a secret, if longer than for other types. */
   readonly secretCharacters?: number;
@@ -90,7 +80,7 @@ const propertiesSetting = {
 export const MAX_RESOURCES = 100;
 
 /** Setting of the resources that tokens may be for: a list, or the property of the user group that has it. */
-export function resourcesSetting(items: object, description: string) {
+export function resourcesSetting(items: Schema, description: string) {
   return {
     type: ['array', 'object'],
     minItems: 1,

@@ -3,14 +3,14 @@
 
 import * as field from '../../domain/field.ts';
 import { valueCheck } from '../../domain/request-body.ts';
-import { defaultsOf, type SchemaMembers } from '../../domain/schema-value.ts';
+import { defaultsOf, type Schema, type SchemaMembers } from '../../domain/schema-value.ts';
 import { suggestField } from '../../domain/suggest.ts';
 import { truncate } from '../../domain/truncate.ts';
 import { Problem } from '../../problem.ts';
 
 /** The schemas of parameters, and the conversion of a URL's query to the value that an operation accepts. */
 export interface QueryType<Query> {
-  readonly parameters: Readonly<Record<string, object>>;
+  readonly parameters: Readonly<Record<string, Schema>>;
   readonly read: (url: string) => Query;
 }
 
@@ -22,12 +22,10 @@ export const noQuery: QueryType<null> = {
   },
 };
 
-interface ParameterSchema {
-  readonly type: string;
-  readonly [keyword: string]: unknown;
-}
-
-export function queryType<Query, const Parameters extends Record<string, ParameterSchema>>(definition: {
+export function queryType<
+  Query,
+  const Parameters extends Record<string, Schema & { type: string }>,
+>(definition: {
   parameters: Parameters;
   convert: (values: SchemaMembers<Parameters>) => Query;
 }): QueryType<Query> {
