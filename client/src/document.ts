@@ -28,12 +28,10 @@ export type StoredDocument<Kind extends string, Stored> = {
 export class Singleton<Kind extends string, Sent extends object, Stored = Sent> {
   readonly #connection: Connection;
   readonly #path: string;
-  readonly #kind: Kind;
 
-  constructor(connection: Connection, path: string, kind: Kind) {
+  constructor(connection: Connection, path: string) {
     this.#connection = connection;
     this.#path = path;
-    this.#kind = kind;
   }
 
   /** Creates the document, or replaces all its fields. */
@@ -61,7 +59,7 @@ export class Singleton<Kind extends string, Sent extends object, Stored = Sent> 
 
   async #call(request: CallRequest, options: CallOptions): Promise<StoredDocument<Kind, Stored>> {
     const { body, etag } = await call<Record<Kind, Stored>>(this.#connection, request, options);
-    return { [this.#kind]: body[this.#kind], etag } as StoredDocument<Kind, Stored>;
+    return { ...body, etag } as StoredDocument<Kind, Stored>;
   }
 }
 
@@ -99,6 +97,6 @@ export class Collection<Kind extends string, Sent extends object, Stored> {
 
   #at(id: string): Singleton<Kind, Sent, Stored> {
     const segment = pathSegment('id', this.#kind.replaceAll('_', ' '), id);
-    return new Singleton(this.#connection, `${this.#path}/${segment}`, this.#kind);
+    return new Singleton(this.#connection, `${this.#path}/${segment}`);
   }
 }

@@ -228,8 +228,8 @@ export class UserGroupClient {
     const connection = this.#connection;
     this.schemas = new Collection(connection, '/v1/schemas', 'schema');
     this.dataSources = new Collection(connection, '/v1/data-sources', 'data_source');
-    this.mappingPolicy = new Singleton(connection, '/v1/mapping-policy', 'mapping_policy');
-    this.propertySchema = new Singleton(connection, '/v1/property-schema', 'property_schema');
+    this.mappingPolicy = new Singleton(connection, '/v1/mapping-policy');
+    this.propertySchema = new Singleton(connection, '/v1/property-schema');
     this.integrations = new Collection(connection, '/v1/integrations', 'integration');
   }
 
@@ -249,7 +249,7 @@ export class UserGroupClient {
     const { body, etag, drift, violations } = await this.#call<
       Pick<GetOrCreateResult<P>, 'user_group' | 'new_user_group'>
     >(request, options);
-    return { user_group: body.user_group, new_user_group: body.new_user_group, etag, drift, violations };
+    return { ...body, etag, drift, violations };
   }
 
   /** Replaces each sent field as a whole and keeps the others. Fails with `user_group_not_found`. */
@@ -280,14 +280,7 @@ export class UserGroupClient {
     // The viewer presents the token, so an invalid one is not a bug of the caller and must not throw a TypeError.
     if (!canBeToken(token)) throw tokenNotFound();
     const request: CallRequest = { method: 'POST', path: '/v1/resolve', body: { token } };
-    const { body } = await this.#call<Resolution<P>>(request, options);
-    const { user_group, data_sources, unresolved, token: state } = body;
-    return {
-      user_group,
-      ...(data_sources && { data_sources }),
-      ...(unresolved && { unresolved }),
-      token: state,
-    };
+    return this.#body(request, options);
   }
 
   /** Returns all stored fields of a group. Fails with `user_group_not_found`. */
@@ -334,7 +327,7 @@ export class UserGroupClient {
       request,
       options,
     );
-    return { user_group: body.user_group, etag, violations, new_user_group: status === 201 };
+    return { ...body, etag, violations, new_user_group: status === 201 };
   }
 
   /**
@@ -406,8 +399,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<Page<P>> {
     const path = `/v1/user-groups${queryString(listParameters(query))}`;
-    const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
-    return { user_groups: body.user_groups, next_cursor: body.next_cursor };
+    return this.#body({ method: 'GET', path }, options);
   }
 
   /**
@@ -421,14 +413,12 @@ export class UserGroupClient {
 
   /** Returns what the API token of this client may do, and in which workspace. */
   async whoami(options: CallOptions = {}): Promise<Whoami> {
-    const { body } = await this.#call<Whoami>({ method: 'GET', path: '/v1/whoami' }, options);
-    return { workspace: body.workspace, api_token: body.api_token };
+    return this.#body({ method: 'GET', path: '/v1/whoami' }, options);
   }
 
   /** Returns the whole configuration of the environment, without secrets. */
   async readConfig(options: CallOptions = {}): Promise<ReadConfig> {
-    const { body } = await this.#call<ReadConfig>({ method: 'GET', path: '/v1/config' }, options);
-    return { config: body.config, config_version: body.config_version };
+    return this.#body({ method: 'GET', path: '/v1/config' }, options);
   }
 
   /** Makes the stored configuration equal to the sent one, in one transaction. */
@@ -438,8 +428,7 @@ export class UserGroupClient {
   ): Promise<ConfigChanges> {
     const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
     const sent = configVersion === undefined ? config : { ...config, config_version: configVersion };
-    const { body } = await this.#call<ConfigChanges>({ method: 'PUT', path, body: sent }, options);
-    return { changes: body.changes, kept: body.kept, config_version: body.config_version };
+    return this.#body({ method: 'PUT', path, body: sent }, options);
   }
 
   /** Fails with `api_token_not_found`. */
@@ -479,8 +468,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<ApiTokenPage> {
     const path = `/v1/api-tokens${queryString({ limit, cursor })}`;
-    const { body } = await this.#call<ApiTokenPage>({ method: 'GET', path }, options);
-    return { api_tokens: body.api_tokens, next_cursor: body.next_cursor };
+    return this.#body({ method: 'GET', path }, options);
   }
 
   /** Iterates over the usage of user groups by period, and fetches pages as needed. */
@@ -520,8 +508,7 @@ export class UserGroupClient {
   /** Returns one page of events. */
   async eventPage(query: EventPageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
     const path = `/v1/events${queryString(eventParameters(query))}`;
-    const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
-    return { events: body.events, next_cursor: body.next_cursor };
+    return this.#body({ method: 'GET', path }, options);
   }
 
   /**
@@ -544,8 +531,7 @@ export class UserGroupClient {
       },
       options,
     );
-    const { webhook_endpoint, secret } = body;
-    return { webhook_endpoint, ...(secret !== undefined && { secret }), etag };
+    return { ...body, etag };
   }
 
   /** Fails with `not_found`. */
@@ -557,7 +543,7 @@ export class UserGroupClient {
       { method: 'GET', path: webhookEndpointPath(webhookEndpointId) },
       options,
     );
-    return { webhook_endpoint: body.webhook_endpoint, etag };
+    return { ...body, etag };
   }
 
   /** Deletes the endpoint and its deliveries. Fails with `not_found`. */
@@ -578,8 +564,7 @@ export class UserGroupClient {
       { method: 'POST', path, ifMatch, isIdempotent: false },
       options,
     );
-    const { webhook_endpoint, secret, previous_secret_expires_at } = body;
-    return { webhook_endpoint, secret, previous_secret_expires_at, etag };
+    return { ...body, etag };
   }
 
   /** Iterates over all webhook endpoints. */
@@ -606,10 +591,7 @@ export class UserGroupClient {
     eventId: string,
     options: CallOptions = {},
   ): Promise<StoredWebhookDelivery> {
-    const path = webhookDeliveryPath(webhookEndpointId, eventId);
-    const { body } = await this.#call<StoredWebhookDelivery>({ method: 'GET', path }, options);
-    const { delivery, event } = body;
-    return { delivery, ...(event !== undefined && { event }) };
+    return this.#body({ method: 'GET', path: webhookDeliveryPath(webhookEndpointId, eventId) }, options);
   }
 
   /** Returns whether the receiver is failing, and when it last accepted an event. */
@@ -618,7 +600,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<WebhookEndpointHealth> {
     const path = `${webhookEndpointPath(webhookEndpointId)}/health`;
-    const { body } = await this.#call<{ health: WebhookEndpointHealth }>({ method: 'GET', path }, options);
+    const body = await this.#body<{ health: WebhookEndpointHealth }>({ method: 'GET', path }, options);
     return body.health;
   }
 
@@ -628,8 +610,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<{ event_id: string }> {
     const path = `${webhookEndpointPath(webhookEndpointId)}/test`;
-    const { body } = await this.#call<{ event_id: string }>({ method: 'POST', path }, options);
-    return { event_id: body.event_id };
+    return this.#body({ method: 'POST', path }, options);
   }
 
   /** Delivers an event to the endpoint again. Fails with `not_found`. */
@@ -652,12 +633,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<FailedWebhooksRedelivered> {
     const path = `${webhookEndpointPath(webhookEndpointId)}/redeliver-failed`;
-    const { body } = await this.#call<FailedWebhooksRedelivered>(
-      { method: 'POST', path, body: { since } },
-      options,
-    );
-    const { redelivered, has_more } = body;
-    return { redelivered, has_more };
+    return this.#body({ method: 'POST', path, body: { since } }, options);
   }
 
   /**
@@ -669,12 +645,8 @@ export class UserGroupClient {
     const isByToken = 'token' in request && request.user_group_id === undefined;
     if (isByToken && !canBeToken(request.token)) throw tokenNotFound();
     checkNarrow(request);
-    const path = '/v1/embed-tokens';
-    const { body } = await this.#call<{ embed_token: EmbedToken }>(
-      { method: 'POST', path, body: request },
-      options,
-    );
-    return body.embed_token;
+    const sent: CallRequest = { method: 'POST', path: '/v1/embed-tokens', body: request };
+    return (await this.#body<{ embed_token: EmbedToken }>(sent, options)).embed_token;
   }
 
   /** @deprecated Use `integrations.put`. */
@@ -709,7 +681,7 @@ export class UserGroupClient {
 
   /** Returns the issuer of embed tokens of type `jwt`, and its keys. */
   async readSigningKeys(options: CallOptions = {}): Promise<SigningKeys> {
-    return this.#signingKeys({ method: 'GET', path: '/v1/signing-keys' }, options);
+    return this.#body({ method: 'GET', path: '/v1/signing-keys' }, options);
   }
 
   /**
@@ -722,24 +694,22 @@ export class UserGroupClient {
     ...options
   }: RotateSigningKeysOptions = {}): Promise<SigningKeys> {
     const path = '/v1/signing-keys/rotate';
-    return this.#signingKeys(
+    return this.#body(
       { method: 'POST', path, body: { revoke }, ...(revoke && { isIdempotent: false }) },
       options,
     );
-  }
-
-  async #signingKeys(request: CallRequest, options: CallOptions): Promise<SigningKeys> {
-    const { body } = await this.#call<SigningKeys>(request, options);
-    const { issuer, jwks_url, signing_keys } = body;
-    return { issuer, jwks_url, signing_keys };
   }
 
   #call<Body>(request: CallRequest, options: CallOptions): Promise<ApiResponse<Body>> {
     return call(this.#connection, request, options);
   }
 
+  async #body<Body>(request: CallRequest, options: CallOptions): Promise<Body> {
+    return (await this.#call<Body>(request, options)).body;
+  }
+
   async #callApiToken<Body extends ApiToken>(request: CallRequest, options: CallOptions): Promise<Body> {
-    return (await this.#call<{ api_token: Body }>(request, options)).body.api_token;
+    return (await this.#body<{ api_token: Body }>(request, options)).api_token;
   }
 
   async #callVersioned<Group>(
@@ -747,7 +717,7 @@ export class UserGroupClient {
     { ifMatch, ...options }: ChangeOptions,
   ): Promise<Versioned<Group>> {
     const { body, etag } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
-    return { user_group: body.user_group, etag };
+    return { ...body, etag };
   }
 
   async #callChanged<Group>(
@@ -755,7 +725,7 @@ export class UserGroupClient {
     { ifMatch, ...options }: ChangeOptions,
   ): Promise<Changed<Group>> {
     const { body, etag, violations } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
-    return { user_group: body.user_group, etag, violations };
+    return { ...body, etag, violations };
   }
 }
 

@@ -9,6 +9,7 @@ export interface ResponseHeaders {
 
 export interface ApiResponse<Body> {
   status: number;
+  /** The members of the response other than `success`. */
   body: Body;
   /** Empty if the header is missing; the service rejects an empty `If-Match`. */
   etag: string;
@@ -33,10 +34,11 @@ export function readResponse<Body>(
   { apiToken, json }: Reader,
 ): ApiResponse<Body> {
   // Only DELETE has a response without a body.
-  const body = status === 204 && method === 'DELETE' ? { success: 1 } : parseMembers(text, json);
+  const { success, ...body } =
+    status === 204 && method === 'DELETE' ? { success: 1 } : parseMembers(text, json);
   // Compares text, because a codec may have its own number type, and `"success": true` comes from another
   // service.
-  const isSuccess = status >= 200 && status <= 299 && String(body.success) === '1';
+  const isSuccess = status >= 200 && status <= 299 && String(success) === '1';
   if (!isSuccess) {
     // The service never echoes the API token, but something else at the URL may.
     throw serviceError(status, headers, parseMembers(text.replaceAll(apiToken, '[redacted]'), json));
