@@ -240,6 +240,31 @@ describe('The description of the API', () => {
     });
   }
 
+  it('has limits of bytes and levels that hold', () => {
+    const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
+    const sized = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+    const limited = endpoints.flatMap(({ operationId, body }) =>
+      Object.entries(body.schema?.properties ?? {}).map(([field, schema]) => {
+        const { 'x-max-bytes': bytes, 'x-max-levels': levels } = schema;
+        return { operationId, body, field, bytes, levels };
+      }),
+    );
+    for (const { operationId, body, field, bytes, levels } of limited) {
+      const read = (value: object) => {
+        const [example] = Object.values(examplesOf(description.operation(operationId).requestBody));
+        return body.read(Buffer.from(JSON.stringify({ ...(example!.value as object), [field]: value })));
+      };
+      if (levels !== undefined) {
+        read(nested(levels));
+        assert.throws(() => read(nested(levels + 1)), { code: 'invalid_json' }, `${operationId}: ${field}`);
+      }
+      if (bytes !== undefined) {
+        read(sized(bytes));
+        assert.throws(() => read(sized(bytes + 1)), { code: 'invalid_request' }, `${operationId}: ${field}`);
+      }
+    }
+  });
+
   for (const operation of description.operations) {
     it(`has response examples that are valid and under the right status: ${operation.operationId}`, () => {
       for (const status of Object.keys(operation.responses).map(Number)) {
