@@ -148,12 +148,9 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       const { workspaceId } = call.caller;
       unread.admit(workspaceId, access);
       if (status !== 200) reply.code(status);
-      reply.header('content-type', JSON_TYPE);
       const text = await endpoint.handle(call);
-      if (text === undefined) {
-        reply.removeHeader('content-type');
-        return undefined;
-      }
+      if (text === undefined) return undefined;
+      reply.header('content-type', JSON_TYPE);
       unread.admitResponse(workspaceId, access, text);
       if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
       const content = encodeLarge(text, reply.raw);
