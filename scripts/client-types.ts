@@ -4,13 +4,13 @@
 import { execFileSync } from 'node:child_process';
 import { embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
 import type { Schema } from '../src/http/schema.ts';
-import { withoutReferences } from './openapi/component-schemas.ts';
+import { schemaName, withoutReferences } from './openapi/component-schemas.ts';
 
 const SETTINGS = 'client/src/integration-settings.ts';
 const SCHEMAS = 'client/src/schemas.ts';
 
-/** Schemas of the description that the client reads or sends. */
-const NAMES = [
+/** Schemas of the description that the client sends. */
+const SENT = [
   'UserGroupRequest',
   'ApiTokenRequest',
   'TokenRotation',
@@ -20,26 +20,32 @@ const NAMES = [
   'PropertySchema',
   'Integration',
   'WebhookEndpoint',
-  'EventPage',
-  'UsagePage',
-  'UserGroupPage',
+  'SubscribedEventType',
+] as const;
+/** Those that it receives. */
+const RECEIVED = [
+  'UserGroup',
   'StoredUserGroup',
   'RotatedUserGroup',
   'ResolvedUserGroup',
-  'StoredApiToken',
+  'ResolvedDataSource',
+  'UnresolvedSchema',
+  'ApiToken',
   'IssuedApiToken',
   'Whoami',
+  'Event',
+  'Usage',
   'EmbedToken',
-  'StoredIntegration',
+  'IntegrationDocument',
   'SigningKeys',
-  'StoredSchema',
-  'StoredDataSource',
+  'SchemaDocument',
+  'DataSourceDocument',
   'ConfigChanges',
-  'StoredWebhookEndpoint',
+  'WebhookEndpointDocument',
   'RotatedWebhookEndpoint',
-  'WebhookDeliveryPage',
-  'StoredWebhookDelivery',
-  'StoredWebhookEndpointHealth',
+  'WebhookDelivery',
+  'WebhookAttempt',
+  'WebhookEndpointHealth',
   'FailedWebhooksRedelivered',
 ] as const;
 
@@ -49,17 +55,18 @@ export function clientTypes(schemas: Readonly<Record<string, Schema>>): Record<s
 }
 
 function schemaTypes(schemas: Readonly<Record<string, Schema>>): string {
-  const members = NAMES.map((name) => {
-    const schema = withoutReferences(schemas[name]!, schemas);
-    // Arrays in responses are not readonly, because callers own what they receive.
-    const array = 'success' in (schema.properties ?? {}) ? '' : 'readonly ';
-    return `  ${name}: ${typeText(schema, array)};`;
-  });
+  const member = (name: string, array: 'readonly ' | ''): string =>
+    `  ${name}: ${typeText(withoutReferences(schemas[name]!, schemas, [...SENT, ...RECEIVED]), array)};`;
+  // Arrays in responses are not readonly, because callers own what they receive.
+  const members = [
+    ...SENT.map((name) => member(name, 'readonly ')),
+    ...RECEIVED.map((name) => member(name, '')),
+  ];
   return formatted(`// Generated from the API description by \`npm run format\`.
 
 import type { JsonValue } from './wire.ts';
 
-/** The bodies of requests and responses, by the names of their schemas in the API description. */
+/** Bodies of requests and responses, and parts of them, by the names of their schemas in the API description. */
 export interface Schemas {
 ${members.join('\n')}
 }
@@ -82,7 +89,8 @@ ${members.join('\n')}
 }
 
 function typeText(schema: Schema, array: 'readonly ' | '' = 'readonly '): string {
-  const { type, enum: choices, const: constant, oneOf } = schema;
+  const { $ref, type, enum: choices, const: constant, oneOf } = schema;
+  if ($ref !== undefined) return `Schemas['${schemaName($ref)}']`;
   if (oneOf !== undefined) return oneOf.map((each) => typeText(each, array)).join(' | ');
   if (constant !== undefined) return JSON.stringify(constant);
   if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(' | ');

@@ -21,7 +21,7 @@ export type IntegrationRequest = {
   [Type in IntegrationType]: Fields<Type>;
 }[IntegrationType];
 
-export type Integration = Schemas['StoredIntegration']['integration'];
+export type Integration = Schemas['IntegrationDocument'];
 
 export type EmbedTokenRequest = {
   /** Id of the integration. */

@@ -4,7 +4,7 @@ import type { PageRequest } from './page.ts';
 import type { Schemas } from './schemas.ts';
 import type { Event } from './wire.ts';
 
-export type EventType = Exclude<Schemas['WebhookEndpoint']['event_types'][number], '*'>;
+export type EventType = Exclude<Schemas['SubscribedEventType'], '*'>;
 
 export interface WebhookEndpointRequest extends Omit<Schemas['WebhookEndpoint'], 'event_types'> {
   /**
@@ -14,8 +14,7 @@ export interface WebhookEndpointRequest extends Omit<Schemas['WebhookEndpoint'],
   event_types: readonly (EventType | '*' | (string & {}))[];
 }
 
-export interface WebhookEndpoint
-  extends Omit<Schemas['StoredWebhookEndpoint']['webhook_endpoint'], 'event_types'> {
+export interface WebhookEndpoint extends Omit<Schemas['WebhookEndpointDocument'], 'event_types'> {
   event_types: string[];
 }
 
@@ -33,8 +32,7 @@ export interface RotatedWebhookEndpoint
   etag: string;
 }
 
-export interface WebhookDelivery
-  extends Omit<Schemas['WebhookDeliveryPage']['deliveries'][number], 'event_type'> {
+export interface WebhookDelivery extends Omit<Schemas['WebhookDelivery'], 'event_type'> {
   event_type: string;
 }
 
@@ -45,11 +43,11 @@ export interface WebhookDeliveryRequest extends PageRequest {
 
 /** Delivery with its last attempts, and with the event as the receiver gets it if it is still kept. */
 export interface StoredWebhookDelivery {
-  delivery: WebhookDelivery & Pick<Schemas['StoredWebhookDelivery']['delivery'], 'recent_attempts'>;
+  delivery: WebhookDelivery & { recent_attempts: Schemas['WebhookAttempt'][] };
   event?: Event;
 }
 
-export type WebhookEndpointHealth = Schemas['StoredWebhookEndpointHealth']['health'];
+export type WebhookEndpointHealth = Schemas['WebhookEndpointHealth'];
 
 /** Result of a redelivery; call again while `has_more` is true. */
 export type FailedWebhooksRedelivered = Omit<Schemas['FailedWebhooksRedelivered'], 'success'>;

@@ -105,7 +105,7 @@ type StartOf<Type> = Type extends `${infer Start}.${string}` ? Start : never;
 
 /** Target of a change. The id of a user group is your own. */
 export interface EventTarget {
-  type: StartOf<Schemas['WebhookEndpoint']['event_types'][number]> | (string & {});
+  type: StartOf<Schemas['SubscribedEventType']> | (string & {});
   id: string;
 }
 
@@ -142,7 +142,7 @@ export interface EventPageQuery extends EventQuery {
   order?: 'newest' | 'oldest' | undefined;
 }
 
-export interface Event extends Omit<Schemas['EventPage']['events'][number], 'target'> {
+export interface Event extends Omit<Schemas['Event'], 'target'> {
   target: EventTarget;
 }
 
@@ -172,7 +172,7 @@ export interface UsageQuery {
 }
 
 /** How often the tokens of a user group were used on a day or in a month, in UTC. */
-export type Usage = Schemas['UsagePage']['usage'][number];
+export type Usage = Schemas['Usage'];
 
 /**
  * A group with properties of the type that the caller chooses. The environment is never null in this version.
@@ -199,8 +199,7 @@ export interface ResolvedUserGroup<P extends object = Properties>
   mapping: Mapping | null;
 }
 
-export interface ListedUserGroup<P extends object = Properties>
-  extends Group<Schemas['UserGroupPage']['user_groups'][number], P> {
+export interface ListedUserGroup<P extends object = Properties> extends Group<Schemas['UserGroup'], P> {
   mapping: Mapping | null;
 }
 
@@ -215,7 +214,7 @@ export type Permission = ApiToken['permission'];
 export type NewApiToken = Schemas['ApiTokenRequest'];
 
 /** An API token without its text. Times are RFC 3339, UTC. */
-export type ApiToken = Schemas['StoredApiToken']['api_token'];
+export type ApiToken = Schemas['ApiToken'];
 
 /** Result of `whoami`; `workspace` is its name. */
 export type Whoami = Omit<Schemas['Whoami'], 'success'>;

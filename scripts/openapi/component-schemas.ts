@@ -49,13 +49,22 @@ function reference(schema: Schema, components: Components): Schema {
   return { $ref: REFERENCE + title };
 }
 
-/** Returns the schema with the schemas that it refers to in their places. */
-export function withoutReferences(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
-  return JSON.parse(JSON.stringify(schema), (_key, value) =>
-    value?.$ref?.startsWith?.(REFERENCE)
-      ? withoutReferences(schemas[value.$ref.slice(REFERENCE.length)]!, schemas)
-      : value,
-  );
+/** Returns the schema with the schemas that it refers to in their places, except those with the names in `kept`. */
+export function withoutReferences(
+  schema: Schema,
+  schemas: Readonly<Record<string, Schema>>,
+  kept: readonly string[] = [],
+): Schema {
+  return JSON.parse(JSON.stringify(schema), (_key, value) => {
+    if (!value?.$ref?.startsWith?.(REFERENCE)) return value;
+    const name = schemaName(value.$ref);
+    return kept.includes(name) ? value : withoutReferences(schemas[name]!, schemas, kept);
+  });
+}
+
+/** Returns the name of the schema that a reference leads to. */
+export function schemaName(reference: string): string {
+  return reference.slice(REFERENCE.length);
 }
 
 /** Keywords that apply only to values of one type. */
