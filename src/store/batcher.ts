@@ -52,7 +52,7 @@ interface BatcherOptions<Item, Result> {
   /** Returns the characters of JSON in an item; absent if no item has many. */
   countCharacters?: (item: Item) => number;
   /** Returns the characters of JSON in a result. A tenant's results predict the size of its next ones. */
-  countInResult?: (item: Item, result: Result) => number;
+  countInResult?: (result: Result) => number;
   /** Names what an item changes: items with the same name never run in two batches at the same time. */
   changedBy?: (item: Item) => string | undefined;
   observer?: BatchObserver | undefined;
@@ -428,8 +428,8 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     const { countInResult } = this.#options;
     if (countInResult === undefined) return;
     const averages = this.#resultCharacters;
-    for (const [index, { item, tenant }] of batch.entries()) {
-      const characters = countInResult(item, results[index] as Result);
+    for (const [index, { tenant }] of batch.entries()) {
+      const characters = countInResult(results[index] as Result);
       const before = averages.get(tenant) ?? SMALL_RESULT_CHARACTERS;
       const average = before + (characters - before) * NEWEST_RESULT_WEIGHT;
       if (average > SMALL_RESULT_CHARACTERS) averages.set(tenant, average);

@@ -27,40 +27,10 @@ import type {
   Recorded,
   Store,
 } from './port.ts';
-import { countInCommandResult, countInQueryResult } from './result-size.ts';
+import { countInResult } from './result-size.ts';
 
-type List =
-  | Exclude<Extract<QueryKind, `${'list' | 'scan' | 'search'}${string}`>, 'listTokenKeyIds'>
-  | 'findUserGroups'
-  | 'countUserGroups'
-  | 'countRows'
-  | 'findFirstFailedAt';
-
-/** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
-const LISTS: ReadonlySet<string> = new Set(
-  Object.keys({
-    listUserGroups: true,
-    listUserGroupSummaries: true,
-    searchUserGroups: true,
-    findUserGroups: true,
-    scanUserGroups: true,
-    countUserGroups: true,
-    countRows: true,
-    listApiTokens: true,
-    listNewestApiTokens: true,
-    listWorkspaces: true,
-    scanDocuments: true,
-    listEvents: true,
-    scanRenames: true,
-    listDeliveries: true,
-    findFirstFailedAt: true,
-    scanDeliveries: true,
-    scanFailingEndpoints: true,
-    listUsageOfDay: true,
-    listUsageOfUserGroup: true,
-    scanUsage: true,
-  } satisfies Record<List, true>),
-);
+/** Names of queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
+const LIST = /^(?:list|scan|search|count)|^find(?:UserGroups|FirstFailedAt)$/;
 
 /** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;
@@ -174,7 +144,7 @@ export class BatchingStore {
     const reads = new Batcher(read, limits.read, {
       ...optionsOf('read'),
       activity,
-      countInResult: countInQueryResult,
+      countInResult,
     });
     const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { ...optionsOf('list'), cooldown });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
@@ -182,7 +152,7 @@ export class BatchingStore {
       activity,
       countCharacters: (command) =>
         countCharacters(command) + (store.executesSingly?.(command.kind) ? SINGLE_CHARACTERS : 0),
-      countInResult: countInCommandResult,
+      countInResult,
       changedBy,
     });
     const admission = new Admission({ reads, lists, writes }, cooldown);
@@ -273,7 +243,7 @@ export class BatchingStore {
       return prefetched.result as Promise<QueryResult<Kind>>;
     }
     const { lists, reads } = this.#batchers;
-    const batcher = LISTS.has(query.kind) ? lists : reads;
+    const batcher = LIST.test(query.kind) ? lists : reads;
     return batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant }) as Promise<
       QueryResult<Kind>
     >;

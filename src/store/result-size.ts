@@ -1,27 +1,13 @@
-// Characters of JSON in results. Too many in a batch keep the database and the event loop busy too long.
+import { valuesLength } from '../domain/user-group/user-group.ts';
+import type { CommandResult, QueryResult } from './port.ts';
 
-import type { StoredEvent } from '../domain/event/event.ts';
-import { type UserGroup, valuesLength } from '../domain/user-group/user-group.ts';
-import type { Command, CommandResult, Query, QueryKind, QueryResult } from './port.ts';
-
-const GROUP_QUERIES: ReadonlySet<QueryKind> = new Set<QueryKind>([
-  'findUserGroup',
-  'findUserGroupByToken',
-  'findUserGroupByImportedToken',
-  'resolveToken',
-  'resolveImportedToken',
-]);
-
-/** Counts the characters in the result of a lookup. */
-export function countInQueryResult({ kind }: Query, result: QueryResult): number {
-  if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
-  return GROUP_QUERIES.has(kind) && result !== null ? valuesLength(result as UserGroup) : 0;
-}
-
-/** Counts the characters in the user group of the result; none for a new one, which the caller knows. */
-export function countInCommandResult(_command: Command, result: CommandResult): number {
+/**
+ * Counts the characters of JSON in a user group or an event; none in a new group, which the caller knows. Too many in a
+ * batch keep the database and the event loop busy too long.
+ */
+export function countInResult(result: QueryResult | CommandResult): number {
   if (typeof result !== 'object' || result === null) return 0;
-  if ('created' in result && result.created) return 0;
-  if ('userGroup' in result) return valuesLength(result.userGroup);
-  return 'properties' in result ? valuesLength(result) : 0;
+  if ('properties' in result) return valuesLength(result);
+  if ('userGroup' in result) return result.created ? 0 : valuesLength(result.userGroup);
+  return 'changes' in result ? (result.changes?.length ?? 0) : 0;
 }

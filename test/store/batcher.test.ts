@@ -104,7 +104,7 @@ describe('A batch', () => {
 
   it('is as small as the last results of its tenants were large', async () => {
     const { batches, run } = recorder();
-    const countInResult = (_item: Item, value: number) => (value < 1_000 ? 60_000 : 0);
+    const countInResult = (value: number) => (value < 1_000 ? 60_000 : 0);
     const batcher = new Batcher(run, LIMITS, { countInResult });
     const submit = (tenant: number, value: number) =>
       batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });

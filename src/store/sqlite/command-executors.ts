@@ -2,7 +2,7 @@
 
 import { cpuMs } from '../../system/cpu-time.ts';
 import type { Command, CommandKind, CommandResult } from '../port.ts';
-import { countInCommandResult } from '../result-size.ts';
+import { countInResult } from '../result-size.ts';
 import { stepsOf, type WriteKind, writeKinds } from '../writes.ts';
 import { markApiTokensUsed } from './api-token.ts';
 import { copyEvents, raiseEventFloor } from './event/copy.ts';
@@ -110,7 +110,7 @@ function runUntilLong(connection: Connection, commands: readonly Command[]): Com
   for (const command of commands) {
     const result = (executors[command.kind] as CommandExecutor<CommandKind>)(connection, command);
     results.push(result);
-    characters += countInCommandResult(command, result);
+    characters += countInResult(result);
     const limitMs = Math.max(MAX_MS, results.length * SMALL_COMMAND_MS);
     // The clock comes first because it is cheaper.
     const isLong = performance.now() - startedAt >= limitMs && cpuMs() - cpuBefore >= limitMs;

@@ -4,7 +4,7 @@ import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findEndpointHealth, type ReadKind, readKinds, readOf } from '../reads.ts';
-import { countInQueryResult } from '../result-size.ts';
+import { countInResult } from '../result-size.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
 import { findEventFloor, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
@@ -69,7 +69,7 @@ export function runQueries(connection: Connection, queries: readonly Query[]): Q
       const result =
         query.kind === 'findApiToken' ? findOnce(connection, query, apiTokens) : execute(connection, query);
       results.push(result);
-      characters += countInQueryResult(query, result);
+      characters += countInResult(result);
     }
     return results;
   });
