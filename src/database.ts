@@ -106,7 +106,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
   if (databaseUrl.engine === 'postgres') {
     const { openServingStore, migrations } = await loadPostgres();
     const store = await openServingStore(servingPostgresOptions(config, databaseUrl, options));
-    const warnings = [...store.warnings, migrations.newerVersion(store.schema) ?? []].flat();
+    const warnings = [...store.warnings, store.newerVersion ?? []].flat();
     const { server } = store;
     return { ...servedBy(store, config, options), migrations, warnings, server };
   }
@@ -117,7 +117,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
     return {
       ...servedBy(store, config, options),
       migrations,
-      warnings: [migrations.newerVersion(store.schema) ?? []].flat(),
+      warnings: [store.newerVersion ?? []].flat(),
       storage: () => measureStorage(databaseUrl.path),
       server: null,
       connectWriter: store.connectWriter,
@@ -219,7 +219,7 @@ function servingPostgresOptions(
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
   const appliedMigrations: string[] = [];
-  const { store, migrations } = await openStoreForCommand(config, {
+  const store = await openStoreForCommand(config, {
     waiting: ({ name }) => console.error(`${name}: ${WAITING}`),
     blocked: ({ name }) => console.error(`${name}: ${BLOCKED}`),
     applied: ({ name }) => void appliedMigrations.push(name),
@@ -228,7 +228,7 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
   return {
     store: batched(store, config),
     appliedMigrations,
-    newerVersion: migrations.newerVersion(store.schema),
+    newerVersion: store.newerVersion,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -237,19 +237,18 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
 async function openStoreForCommand(
   config: Config,
   migrationObserver: MigrationObserver,
-): Promise<{ store: MigratedStore; migrations: Migrations }> {
+): Promise<MigratedStore> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'sqlite') {
-    const { migrations, openCommandStore } = await loadSqlite();
-    return { store: openCommandStore(databaseUrl.path, migrationObserver), migrations };
+    const { openCommandStore } = await loadSqlite();
+    return openCommandStore(databaseUrl.path, migrationObserver);
   }
-  const { migrations, openPostgresStore } = await loadPostgres();
-  const store = await openPostgresStore({
+  const { openPostgresStore } = await loadPostgres();
+  return openPostgresStore({
     ...postgresOptions(config, databaseUrl),
     statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS,
     migrationObserver,
   });
-  return { store, migrations };
 }
 
 /**

@@ -44,8 +44,8 @@ export interface Store {
 
 /** Store whose database was migrated when it was opened. */
 export interface MigratedStore extends Store {
-  /** The number of the schema. */
-  schema: number;
+  /** Message that a newer version has migrated the database; null if none has. */
+  newerVersion: string | null;
 }
 
 /** The database is unreachable or failing; a retry may succeed. */

@@ -140,7 +140,7 @@ function typesOf(sent: Buffer): string {
 async function withPool(work: (pool: ConnectionPool, proxy: FaultProxy) => Promise<void>): Promise<void> {
   const database = await postgres.create();
   await using proxy = await FaultProxy.start(database.url);
-  const pool = new ConnectionPool(optionsFor(proxy.url), false);
+  const pool = new ConnectionPool(optionsFor(proxy.url));
   try {
     await work(pool, proxy);
   } finally {

@@ -89,7 +89,7 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
 
   it('is connected to again after the file of its authority was missing while requests waited', async () => {
     copyFileSync(folder.join('server.crt'), folder.join('renewed.crt'));
-    const pool = new ConnectionPool(optionsFor(trusting('renewed.crt').DATABASE_URL!), false);
+    const pool = new ConnectionPool(optionsFor(trusting('renewed.crt').DATABASE_URL!));
     const one = { name: 'one', sql: 'select 1' };
     const ending = { name: 'end', sql: 'select pg_terminate_backend(pg_backend_pid()) from pg_sleep(0.2)' };
     try {
@@ -118,7 +118,7 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
   it('keeps no connection open that the service could not encrypt', async () => {
     const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     const files = `sslcert=${folder.join('server.crt')}&sslkey=${folder.join('other.key')}`;
-    const pool = new ConnectionPool(optionsFor(`${trusting('server.crt').DATABASE_URL}&${files}`), false);
+    const pool = new ConnectionPool(optionsFor(`${trusting('server.crt').DATABASE_URL}&${files}`));
     const before = sockets();
     const one = { name: 'one', sql: 'select 1' };
     await assert.rejects(

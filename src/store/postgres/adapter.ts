@@ -1,8 +1,7 @@
 // The parts of the adapter that src/database.ts uses.
 
-export type { PostgresOptions } from './client/options.ts';
+export type { PostgresOptions, ServerFacts } from './client/options.ts';
 export type { ConnectionCounts } from './client/pool.ts';
 export { inspectPostgres } from './schema/inspect.ts';
 export { migrations, type ServerUnfit } from './schema/migrate.ts';
-export type { ServerFacts } from './store.ts';
 export { openMigratedStore, openPostgresStore, openServingStore } from './store.ts';

@@ -2,14 +2,14 @@
 
 import type { MigratedStore, Store } from '../port.ts';
 import { lastPrimaryMemory } from './client/hosts.ts';
-import type { PostgresOptions } from './client/options.ts';
+import type { PostgresOptions, ServerFacts } from './client/options.ts';
 import { type ConnectionCounts, ConnectionPool } from './client/pool.ts';
 import { executesSingly, runCommands } from './command-executors.ts';
 import { keepPlansFitting } from './gather-statistics.ts';
 import { runQueries } from './query-executors.ts';
 import { hasCitus } from './schema/citus.ts';
 import { findDurabilityRisks } from './schema/durability-check.ts';
-import { migrate } from './schema/migrate.ts';
+import { migrate, migrations } from './schema/migrate.ts';
 import { refuseHiddenTables, refuseMissingPrivileges } from './schema/privileges.ts';
 import { refuseReusedIds } from './schema/reused-ids.ts';
 import { type SchemaSession, withSchemaSession } from './schema/session.ts';
@@ -17,15 +17,6 @@ import { StandbyWait } from './standby-wait.ts';
 
 interface PostgresStore extends Store {
   connections(): ConnectionCounts;
-}
-
-/** Facts about the servers that all pools of the process share. */
-export interface ServerFacts {
-  isCitus: boolean;
-  /** Index of the URL of the primary. */
-  firstHost: number;
-  lastPrimary: SharedArrayBuffer;
-  hasPolicies: boolean;
 }
 
 interface MigratedPostgresStore extends PostgresStore, MigratedStore {
@@ -46,7 +37,7 @@ export async function openPostgresStore(
 ): Promise<MigratedPostgresStore> {
   const lastPrimary = lastPrimaryMemory();
   const found = await withSchemaSession({ ...options, lastPrimary }, async (session) => {
-    const schema = await migrate(session, options.migrationObserver);
+    const newerVersion = migrations.newerVersion(await migrate(session, options.migrationObserver));
     const hasPolicies = await refuseHiddenTables(session);
     await check(session);
     await refuseReusedIds(session);
@@ -57,17 +48,14 @@ export async function openPostgresStore(
       hasPolicies,
     };
     const warnings = (await findDurabilityRisks(session)).map(({ message }) => message);
-    return { schema, warnings, server };
+    return { newerVersion, warnings, server };
   });
   return { ...found, ...openMigratedStore(options, found.server) };
 }
 
 /** Opens a database that this process has opened before. Connects with the first query. */
-export function openMigratedStore(
-  options: PostgresOptions,
-  { isCitus, ...hosts }: ServerFacts,
-): PostgresStore {
-  const pool = new ConnectionPool({ ...options, ...hosts }, isCitus);
+export function openMigratedStore(options: PostgresOptions, server: ServerFacts): PostgresStore {
+  const pool = new ConnectionPool({ ...options, ...server });
   const standbyWait = new StandbyWait(pool);
   return {
     read: (queries) => runQueries(pool, queries),

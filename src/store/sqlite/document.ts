@@ -4,7 +4,7 @@ import { CONFIG_PAGE } from '../port.ts';
 import { READS } from '../reads.ts';
 import type { Cell } from '../row-shape.ts';
 import type { QueryExecutor } from './executor.ts';
-import type { Connection } from './file/connection.ts';
+import { Connection } from './file/connection.ts';
 import { asStoreError } from './file/file-error.ts';
 
 const LIST = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
@@ -25,7 +25,7 @@ export const findConfig: QueryExecutor<'findConfig'> = (connection, { tenant }) 
  * two pages. Only the first page opens the connection: a batch that fails reads none.
  */
 function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<Document[]> {
-  const snapshot = connection.openAnother();
+  const snapshot = new Connection(connection.file);
   try {
     let page: Document[] = [];
     for (const row of snapshot.iterate(LIST, tenant)) {

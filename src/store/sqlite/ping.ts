@@ -1,5 +1,6 @@
 import type { CommandResult } from '../port.ts';
 import type { Connection } from './file/connection.ts';
+import { acceptsData, reportsFreeSpace } from './file/file.ts';
 import { leaseIds } from './lease-ids.ts';
 
 /**
@@ -10,8 +11,8 @@ import { leaseIds } from './lease-ids.ts';
 export function pingWrite(connection: Connection): CommandResult<'pingWrite'> {
   const [changes] = connection.get('select total_changes()') as [number];
   const hasWritten = changes > 0;
-  if (hasWritten && connection.reportsFreeSpace()) return null;
-  if (!hasWritten && !connection.acceptsData()) return 'disk_full';
+  if (hasWritten && reportsFreeSpace(connection.file)) return null;
+  if (!hasWritten && !acceptsData(connection.file)) return 'disk_full';
   leaseIds(connection, { sequence: 'team_id', count: 1 });
   return null;
 }

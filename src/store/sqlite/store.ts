@@ -7,7 +7,7 @@ import { runCommands } from './command-executors.ts';
 import { Connection } from './file/connection.ts';
 import { fileIdentity, makeFile } from './file/file.ts';
 import { runQueries } from './query-executors.ts';
-import { migrate, refuseOtherApplication } from './schema/migrate.ts';
+import { migrate, migrations, refuseOtherApplication } from './schema/migrate.ts';
 import { type ConnectWriter, RemoteWriter } from './writer/remote-writer.ts';
 import { Writer, type WriterConnection, type WriterObserver } from './writer/writer.ts';
 
@@ -33,15 +33,12 @@ export function openServingStore(
   { eventQuota = NO_EVENT_QUOTA, migrationObserver = {}, onFailedSync = () => {} }: ServingOptions = {},
 ): ServingStore {
   const file = makeFile(path);
-  const { connection, schema } = open(file, (opened) => {
-    opened.syncLog();
-    return migrate(opened, migrationObserver);
-  });
+  const { connection, newerVersion } = open(file, migrationObserver, (opened) => opened.syncLog());
   const writer = new Writer(
     { file, identity: fileIdentity(file), eventBytesPerDay: eventQuota.bytesPerDay },
     { onReduced: eventQuota.onReduced, onFailedSync },
   );
-  return { schema, ...storeOf(connection, writer), connectWriter: () => writer.connect() };
+  return { newerVersion, ...storeOf(connection, writer), connectWriter: () => writer.connect() };
 }
 
 /** Opens a file that another thread of this process serves. Its writer executes the writes. */
@@ -64,24 +61,26 @@ function storeOf(connection: Connection, writer: Writer | RemoteWriter): Store {
 
 /** Opens the file for a command, which may run while a process is serving it. */
 export function openCommandStore(path: string, migrationObserver: MigrationObserver): MigratedStore {
-  const { connection, schema } = open(makeFile(path), (opened) => migrate(opened, migrationObserver));
+  const { connection, newerVersion } = open(makeFile(path), migrationObserver);
   return {
-    schema,
+    newerVersion,
     read: (queries) => runQueries(connection, queries),
     write: async (commands) => runCommands(connection, [commands])[0]!,
     close: async () => connection.close(),
   };
 }
 
-/** `migrateSchema` returns the number of the schema. */
+/** Opens and migrates the file; `prepare` runs before. */
 function open(
   file: string,
-  migrateSchema: (connection: Connection) => number,
-): { connection: Connection; schema: number } {
+  observer: MigrationObserver,
+  prepare: (connection: Connection) => void = () => {},
+): { connection: Connection } & Pick<MigratedStore, 'newerVersion'> {
   const connection = new Connection(file);
   try {
     refuseOtherApplication(file, (sql) => connection.transaction('deferred', () => connection.get(sql)!));
-    return { connection, schema: migrateSchema(connection) };
+    prepare(connection);
+    return { connection, newerVersion: migrations.newerVersion(migrate(connection, observer)) };
   } catch (error) {
     connection.close();
     throw error;

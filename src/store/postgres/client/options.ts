@@ -9,20 +9,25 @@ import type { ConnectionConfig } from './connection.ts';
 import { Hosts } from './hosts.ts';
 import { NUMBER_TYPES } from './pipeline.ts';
 
-export interface PostgresOptions {
+/** Facts about the servers that all pools of the process share. */
+export interface ServerFacts {
+  isCitus: boolean;
+  /** Index of the URL that is tried first: that of the primary. */
+  firstHost: number;
+  /** From `lastPrimaryMemory`. */
+  lastPrimary: SharedArrayBuffer;
+  /** Whether policies of row-level security applied to the user when the process started. */
+  hasPolicies: boolean;
+}
+
+export interface PostgresOptions extends Partial<ServerFacts> {
   /** The URL of each host of the database. */
   urls: readonly Secret[];
-  /** Index of the URL that is tried first. */
-  firstHost?: number;
-  /** Shared by all threads, from `lastPrimaryMemory`. */
-  lastPrimary?: SharedArrayBuffer;
   poolSize: number;
   connectTimeoutMs: number;
   statementTimeoutMs: number;
   /** Whether session settings are sent with a new connection, which some poolers reject. */
   sessionSettings: boolean;
-  /** Whether policies of row-level security applied to the user when the process started. */
-  hasPolicies?: boolean;
   /** Whether statements are prepared by name, which PgBouncer before 1.21 does not support. */
   preparedStatements: boolean;
   observer?: StoreObserver;
@@ -41,12 +46,9 @@ const MAX_SCRAM_ITERATIONS = 1_000_000;
 /** Allowance for the network on top of the statement timeout. */
 const ROUND_TRIP_MS = 500;
 
-export function clientConfig(
-  options: PostgresOptions,
-  isCitus: boolean,
-): ConnectionConfig & { query_timeout: number } {
+export function clientConfig(options: PostgresOptions): ConnectionConfig & { query_timeout: number } {
   const { urls, firstHost, lastPrimary, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
-  const settings = sessionSettings ? servingSettings(isCitus, options) : {};
+  const settings = sessionSettings ? servingSettings(options) : {};
   return {
     hosts: new Hosts(
       urls.map((url) => withOptions(url.reveal(), settings)),
@@ -90,10 +92,10 @@ const COMMON_SETTINGS: Settings = {
 const SHOW_ALL_ROWS: Settings = { row_security: 'off' };
 
 /** Without these settings lookups are slower, small tables may cause deadlocks, which are retried, and rows may be hidden. */
-export function servingSettings(
-  isCitus: boolean,
-  { hasPolicies = false }: Pick<PostgresOptions, 'hasPolicies'>,
-): Settings {
+export function servingSettings({
+  isCitus = false,
+  hasPolicies = false,
+}: Pick<PostgresOptions, 'isCitus' | 'hasPolicies'>): Settings {
   return {
     ...(isCitus ? {} : GENERIC_PLAN),
     ...COMMON_SETTINGS,

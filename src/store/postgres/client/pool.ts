@@ -67,11 +67,11 @@ export class ConnectionPool {
     this.#isCircuitOpen = false;
   });
 
-  constructor(options: PostgresOptions, isCitus: boolean) {
-    const config = clientConfig(options, isCitus);
+  constructor(options: PostgresOptions) {
+    const config = clientConfig(options);
     this.#options = options;
     this.#hosts = config.hosts;
-    this.isDistributed = isCitus;
+    this.isDistributed = options.isCitus ?? false;
     this.#totalTimeoutMs = config.query_timeout;
     this.#eventQuota = new EventQuota(options.eventQuota ?? NO_EVENT_QUOTA);
     this.#pool = new pg.Pool({

@@ -178,7 +178,7 @@ class PostgresInspection extends Inspection {
   async #settingsFindings(): Promise<Finding[]> {
     const remedy = 'see "PgBouncer" in docs/deploy.md';
     const { hasPolicies } = await checkRowSecurity(this.#session);
-    const expected = servingSettings(await hasCitus(this.#session), { hasPolicies });
+    const expected = servingSettings({ isCitus: await hasCitus(this.#session), hasPolicies });
     const names = ['statement_timeout', ...Object.keys(expected)];
     try {
       const rows = await withServingSession(this.#options, ({ ask }) => ask(SETTINGS, [names]));

@@ -35,7 +35,7 @@ export async function withServingSession<Result>(
   options: PostgresOptions,
   work: Work<Result>,
 ): Promise<Result> {
-  const { query_timeout, ...config } = clientConfig(options, false);
+  const { query_timeout, ...config } = clientConfig(options);
   const { signal } = options;
   await findNewestPrimary(config, query_timeout, signal);
   const open = () => openPrimary(config, query_timeout, signal);

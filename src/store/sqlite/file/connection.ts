@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Cell, Row } from '../../row-shape.ts';
 import type { Call } from '../../statement.ts';
 import type { Steps } from '../../steps.ts';
-import { acceptsData, reportsFreeSpace, rewrite } from './file.ts';
+import { rewrite } from './file.ts';
 import { guard, isFailedSync } from './file-error.ts';
 
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
@@ -47,7 +47,7 @@ export function withNumberedParameters(sql: string): string {
 
 export class Connection {
   readonly eventQuota: EventQuota;
-  readonly #file: string;
+  readonly file: string;
   readonly #onFailedSync: FailedSyncHandler | null;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -62,7 +62,7 @@ export class Connection {
     eventQuota = new EventQuota(NO_EVENT_QUOTA),
     onFailedSync: FailedSyncHandler | null = null,
   ) {
-    this.#file = file;
+    this.file = file;
     this.eventQuota = eventQuota;
     this.#onFailedSync = onFailedSync;
     this.#database = guard(() => {
@@ -102,7 +102,7 @@ export class Connection {
    * directories may be read-only or too small. Throws `StoreUnavailable`.
    */
   keepTemporaryFilesBeside(): void {
-    const directory = dirname(this.#file);
+    const directory = dirname(this.file);
     guard(() => accessSync(directory, constants.W_OK));
     this.#pragma(`pragma temp_store_directory = '${directory.replaceAll("'", "''")}'`);
   }
@@ -114,7 +114,7 @@ export class Connection {
   }
 
   #pragma(sql: string): unknown {
-    const row = guard(() => this.#database.prepare(sql).get(), this.#file);
+    const row = guard(() => this.#database.prepare(sql).get(), this.file);
     return row && Object.values(row)[0];
   }
 
@@ -163,7 +163,7 @@ export class Connection {
 
   /** Runs SQL from the source tree, such as a migration. */
   execute(sql: string): void {
-    guard(() => this.#database.exec(sql), this.#file);
+    guard(() => this.#database.exec(sql), this.file);
   }
 
   /**
@@ -172,35 +172,30 @@ export class Connection {
    */
   syncLog(): void {
     // The transaction keeps other writers out of the log.
-    this.transaction('immediate', () => rewrite(`${this.#file}-wal`));
+    this.transaction('immediate', () => rewrite(`${this.file}-wal`));
   }
 
   /** Takes 4 microseconds. Throws `StoreUnavailable`. */
   logPages(): LogPages {
-    const [, written, copied] = guard(() => this.get('pragma wal_checkpoint(noop)'), this.#file) as number[];
+    const [, written, copied] = guard(() => this.get('pragma wal_checkpoint(noop)'), this.file) as number[];
     return { written: written!, copied: copied! };
-  }
-
-  /**
-   * Copies the part of the log that no reader needs into the database, unless another connection does. Syncs
-   * the database only if that was all of the log.
-   */
-  checkpoint(): void {
-    this.#checkpoint('passive');
   }
 
   /** Moves the log into the database and empties it. Returns false if another connection keeps a snapshot. */
   truncateLog(): boolean {
     try {
       this.#pragma(`pragma busy_timeout = ${SHORT_BUSY_TIMEOUT_MS}`);
-      return this.#checkpoint('truncate');
+      return this.checkpoint('truncate');
     } finally {
       this.#pragma(`pragma busy_timeout = ${this.#busyTimeoutMs}`);
     }
   }
 
-  /** Returns false if another connection prevented it. */
-  #checkpoint(mode: 'passive' | 'truncate'): boolean {
+  /**
+   * Copies the part of the log that no reader needs into the database. Syncs the database only if that was all of the log.
+   * Returns false if another connection prevented it.
+   */
+  checkpoint(mode: 'passive' | 'truncate' = 'passive'): boolean {
     try {
       return this.#pragma(`pragma wal_checkpoint(${mode})`) === 0;
     } catch (error) {
@@ -208,16 +203,6 @@ export class Connection {
       if (isFailedSync(error)) this.#onFailedSync?.(error as Error);
       return false;
     }
-  }
-
-  /** Whether the file system reports free space for more than a few changes. Throws `StoreUnavailable`. */
-  reportsFreeSpace(): boolean {
-    return guard(() => reportsFreeSpace(this.#file));
-  }
-
-  /** Whether the disk really accepts that much. */
-  acceptsData(): boolean {
-    return acceptsData(this.#file);
   }
 
   /** Limits how long the next transactions wait for the lock of another connection. Throws `StoreUnavailable`. */
@@ -242,12 +227,7 @@ export class Connection {
         if (this.#database.isTransaction) this.#statement('rollback').run();
         throw error;
       }
-    }, this.#file);
-  }
-
-  /** Opens another connection, for reads in several turns of the event loop. Throws `StoreUnavailable`. */
-  openAnother(): Connection {
-    return new Connection(this.#file);
+    }, this.file);
   }
 
   close(): void {

@@ -1,8 +1,8 @@
 // Restores a backup: copies it to the path of a database that does not exist, checks the copy, and only then gives it
 // the name of the database.
 
-import { existsSync, lstatSync, statSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { createReadStream, createWriteStream, existsSync, lstatSync, statSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import {
   createTemporaryFile,
   FileExists,
@@ -79,29 +79,15 @@ function refuseExisting(path: string): void {
 }
 
 async function copyBytes(from: string, to: string, onProgress: Restore['onProgress']): Promise<void> {
-  await using source = await open(from, 'r');
-  await using target = await open(to, 'r+');
-  const { size } = await source.stat();
-  await copyChunks(source, target, (bytes) => onProgress(bytes, size));
-  await target.sync();
-}
-
-async function copyChunks(
-  source: FileHandle,
-  target: FileHandle,
-  onProgress: (bytes: number) => void,
-): Promise<void> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await source.read(chunk, 0, CHUNK_BYTES, at);
-    if (bytesRead === 0) return;
-    for (let written = 0; written < bytesRead; ) {
-      const { bytesWritten } = await target.write(chunk, written, bytesRead - written, at + written);
-      written += bytesWritten;
+  const { size } = statSync(from);
+  const source = createReadStream(from, { highWaterMark: CHUNK_BYTES });
+  const reported = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      yield chunk;
+      onProgress(source.bytesRead, size);
     }
-    at += bytesRead;
-    onProgress(at);
-  }
+  };
+  await pipeline(source, reported, createWriteStream(to, { flags: 'r+', flush: true }));
 }
 
 async function refuseCorrupt(copy: string, from: string): Promise<void> {
