@@ -4,11 +4,12 @@
 import type { ApiToken } from '../domain/api-token.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
 import type { TokenDigest } from '../domain/token.ts';
-import { API_TOKEN, STORED_TOKEN, WORKSPACE } from './entities.ts';
+import { API_TOKEN, STORED_TOKEN } from './entities.ts';
 import type { Migrations } from './migration.ts';
 import type { Workspace } from './port.ts';
-import { FIND_WORKSPACE } from './reads.ts';
+import { READS } from './reads.ts';
 import type { Cell } from './row-shape.ts';
+import type { Call } from './statement.ts';
 
 const TABLES = ['schema_migrations', 'user_groups', 'token_keys'];
 
@@ -62,9 +63,8 @@ export abstract class Inspection {
   }
 
   /** The ids of the keys that stored tokens may be encrypted with. */
-  async registeredKeyIds(): Promise<string[]> {
-    const rows = await this.#ask('select key_id from token_keys order by key_id');
-    return rows.map(([id]) => id as string);
+  registeredKeyIds(): Promise<string[]> {
+    return this.#read(READS.listTokenKeyIds());
   }
 
   /** Counts the stored tokens by the id of their key. */
@@ -86,14 +86,16 @@ export abstract class Inspection {
   }
 
   /** Requires the newest schema. */
-  async findWorkspace(name: string): Promise<Workspace | null> {
-    return WORKSPACE.readFirst(await this.#ask(FIND_WORKSPACE.sql, [name]));
+  findWorkspace(name: string): Promise<Workspace | null> {
+    return this.#read(READS.findWorkspace({ name }));
   }
 
   async #schemaNumber(): Promise<number> {
-    if (!(await this.hasTable('schema_migrations'))) return 0;
-    const [row] = await this.#ask('select coalesce(max(number), 0) from schema_migrations');
-    return row![0] as number;
+    return (await this.hasTable('schema_migrations')) ? this.#read(READS.ping()) : 0;
+  }
+
+  async #read<Result>({ statement, values, toResult }: Call<Result>): Promise<Result> {
+    return toResult(await this.#ask(statement.sql, [...values]));
   }
 }
 

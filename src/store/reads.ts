@@ -10,13 +10,14 @@ import {
   DOCUMENT,
   DOCUMENT_KEY,
   ENDPOINT_POSITION,
+  EVENT,
+  EVENT_KEY,
   FAILING_ENDPOINT,
   LISTED_API_TOKEN,
   RENAME,
   RENAME_POSITION,
   STORED_FIGURES,
   TENANT,
-  toUserGroups,
   USAGE_COUNT,
   USAGE_POSITION,
   USER_GROUP,
@@ -24,9 +25,10 @@ import {
   USER_GROUP_POSITION,
   WORKSPACE,
 } from './entities.ts';
+import { HAS_TARGET, userGroupCells } from './event-target.ts';
 import { NEWEST_DELIVERIES, type Query, type QueryKind, type QueryResult } from './port.ts';
 import type { Entity, RowShape } from './row-shape.ts';
-import { all, type Call, exists, first, one, statement, texts } from './statement.ts';
+import { all, type Call, column, exists, first, one, statement } from './statement.ts';
 import { type Steps, together } from './steps.ts';
 
 const FIND_API_TOKEN_BY_ID = statement('find_api_token_by_id')`
@@ -48,9 +50,7 @@ const LIST_NEWEST_REVOKED = statement('list_newest_revoked_api_tokens')`
 const LIST_NEWEST_UNREVOKED = statement('list_newest_unrevoked_api_tokens')`
   ${NEWEST_API_TOKENS} and revoked_at is null order by api_token_id desc limit $4`;
 
-const API_TOKEN_EXISTS = statement('api_token_exists')`select 1 from api_tokens where api_token_id = $1`;
-
-export const FIND_WORKSPACE = statement('find_workspace')`
+const FIND_WORKSPACE = statement('find_workspace')`
   select ${WORKSPACE.names} from workspaces where name = $1`;
 
 const LIST_WORKSPACES = statement('list_workspaces')`
@@ -76,6 +76,12 @@ const FIND_NEXT_RENAME = statement('find_next_user_group_rename')`
     and (${IN_GROUP}, position) <= ($2, $3, $4, ${Number.MAX_SAFE_INTEGER})
   order by ${IN_GROUP}, position limit 1`;
 
+const FIND_EVENT = statement('find_event')`
+  select ${EVENT.names} from events where ${HAS_TARGET} and position = $6`;
+
+const HAS_MORE_EVENTS = statement('has_more_events')`
+  select 1 from events where ${HAS_TARGET} limit 1 offset $6`;
+
 const FIND_CONFIG_VERSION = statement('find_config_version')`
   select config_version from environments where workspace_id = $1 and environment = $2`;
 
@@ -87,7 +93,7 @@ const TOTAL_DOCUMENTS = statement('total_documents')`
   select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
   where workspace_id = $1 and environment = $2 and kind = $3`;
 
-const HAS_ENDPOINT = 'workspace_id = $1 and environment = $2 and endpoint_id = $3';
+export const HAS_ENDPOINT = 'workspace_id = $1 and environment = $2 and endpoint_id = $3';
 
 const FIND_DELIVERY = statement('find_delivery')`
   select ${DELIVERY.names} from deliveries where ${HAS_ENDPOINT} and event_id = $4`;
@@ -143,7 +149,7 @@ const FIND_FIGURES = statement('find_figures')`
 const PING = statement('ping')`select coalesce(max(number), 0) from schema_migrations`;
 
 /** Sorts after every event id. */
-const LAST_EVENT_ID = '~';
+export const LAST_EVENT_ID = '~';
 
 /** Queries of the port. */
 export const READS = {
@@ -161,7 +167,7 @@ export const READS = {
   findWorkspace: ({ name }) => first(WORKSPACE, FIND_WORKSPACE, [name]),
   // No name is empty.
   listWorkspaces: ({ after, limit }) => all(WORKSPACE, LIST_WORKSPACES, [after ?? '', limit]),
-  listTokenKeyIds: () => texts(LIST_TOKEN_KEYS),
+  listTokenKeyIds: () => column<string>(LIST_TOKEN_KEYS),
   countUserGroups: ({ tenant }) => one<number>(COUNT_USER_GROUPS_OF, TENANT.cells(tenant)),
   countRows: ({ table }) => one<number>(statement(`count_${table}`)`select count(*) from ${table}`),
   findLastRename: ({ key, before }) =>
@@ -169,6 +175,8 @@ export const READS = {
   findNextRename: ({ key, from }) => first(RENAME, FIND_NEXT_RENAME, [...USER_GROUP_KEY.cells(key), from]),
   findConfigVersion: ({ tenant }) => one<number>(FIND_CONFIG_VERSION, TENANT.cells(tenant), 0),
   findDocument: ({ key }) => first(DOCUMENT, FIND_DOCUMENT, DOCUMENT_KEY.cells(key)),
+  findEvent: ({ key }) => first(EVENT, FIND_EVENT, EVENT_KEY.cells(key)),
+  hasMoreEvents: ({ key, than }) => exists(HAS_MORE_EVENTS, [...userGroupCells(key), than]),
   findDelivery: ({ endpoint, eventId }) =>
     first(DELIVERY, FIND_DELIVERY, [...ENDPOINT_POSITION.cells(endpoint), eventId]),
   listDeliveries: ({ endpoint, before, limit, isFailed }) =>
@@ -185,11 +193,7 @@ export const READS = {
     all(USAGE_COUNT, LIST_USAGE_OF_USER_GROUP, [...USER_GROUP_KEY.cells(key), from, to, limit]),
   findFigures: ({ tenant }) => first(STORED_FIGURES, FIND_FIGURES, TENANT.cells(tenant)),
   ping: () => one<number>(PING),
-  scanUserGroups: scan(
-    'user_groups',
-    { names: USER_GROUP.names, readAll: toUserGroups },
-    USER_GROUP_POSITION,
-  ),
+  scanUserGroups: scan('user_groups', USER_GROUP, USER_GROUP_POSITION),
   scanDocuments: scan('documents', DOCUMENT, DOCUMENT_KEY),
   scanRenames: scan('user_group_renames', RENAME, RENAME_POSITION),
   scanDeliveries: scan('deliveries', DELIVERY, DELIVERY_POSITION),
@@ -202,10 +206,6 @@ export const readKinds = Object.keys(READS) as ReadKind[];
 
 export function readOf(query: Query<ReadKind>): Call<QueryResult<ReadKind>> {
   return (READS[query.kind] as (query: Query<ReadKind>) => Call<QueryResult<ReadKind>>)(query);
-}
-
-export function apiTokenExists(apiTokenId: number): Call<boolean> {
-  return exists(API_TOKEN_EXISTS, [apiTokenId]);
 }
 
 /** Number and size of the documents of the same kind. */
@@ -241,13 +241,9 @@ export function failingSince(endpoint: WebhookEndpointKey): Call<number | null> 
 /** Reads a whole table page by page, in the order of an index with the columns of the position. */
 function scan<Position extends object, Value extends object>(
   table: string,
-  rows: Pick<Entity<Value>, 'names' | 'readAll'>,
+  rows: Entity<Value>,
   position: RowShape<Position>,
 ): (page: { after: Position | null; limit: number }) => Call<Value[]> {
   const page = statement(`scan_${table}`)`select ${rows.names} from ${table} ${position.pageAfter()}`;
-  return ({ after, limit }) => ({
-    statement: page,
-    values: [...position.cellsAfter(after), limit],
-    toResult: (found) => rows.readAll(found),
-  });
+  return ({ after, limit }) => all(rows, page, [...position.cellsAfter(after), limit]);
 }

@@ -49,8 +49,11 @@ export function one<Value extends Cell>(
 }
 
 /** Returns the only column of every row. */
-export function texts(statement: Statement): Call<string[]> {
-  return { statement, values: [], toResult: (rows) => rows.map(([text]) => text as string) };
+export function column<Value extends Cell>(
+  statement: Statement,
+  values: readonly Cell[] = [],
+): Call<Value[]> {
+  return { statement, values, toResult: (rows) => rows.map(([value]) => value as Value) };
 }
 
 /** Whether there is a row. */

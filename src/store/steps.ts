@@ -4,7 +4,8 @@
 import type { Changes } from '../domain/event/changes.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { Command, CommandKind, CommandResult, Recorded } from './port.ts';
-import type { Call } from './statement.ts';
+import type { Cell, RowShape } from './row-shape.ts';
+import { type Call, exists, type Statement } from './statement.ts';
 
 export type Steps<Result> = Generator<readonly Call<unknown>[], Result, unknown[]>;
 
@@ -19,6 +20,8 @@ export interface StepsTransaction {
   lockEnvironment(tenant: Tenant): Steps<unknown>;
   /** Prevents the deletion of the workspace until then; returns whether it exists. */
   lockWorkspace(workspaceId: number): Steps<boolean>;
+  /** Statements that keep the positions up to the last one of deleted events from being given to new events. */
+  keepPositions(last: number): readonly Call<void>[];
   /** The events of the changes, recorded at the end. */
   recordings: Recording[];
 }
@@ -40,4 +43,17 @@ export function* together<Results extends readonly unknown[]>(
 export function* send<Result>(statement: Call<Result>): Steps<Result> {
   const [result] = yield* together(statement);
   return result;
+}
+
+/**
+ * One step: sends the statement once for each row, with its cells and the same values after them. Returns for each row
+ * whether the statement returned any, as one does that returns what it changes.
+ */
+export function* sendEach<Row extends object>(
+  statement: Statement,
+  shape: RowShape<Row>,
+  rows: readonly Row[],
+  ...values: Cell[]
+): Steps<boolean[]> {
+  return (yield rows.map((row) => exists(statement, [...shape.cells(row), ...values]))) as boolean[];
 }

@@ -3,20 +3,14 @@
 
 import { type ApiToken, apiTokenFields } from '../domain/api-token.ts';
 import { Changes } from '../domain/event/changes.ts';
+import { DELIVERY_WRITES } from './delivery.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import {
-  API_TOKEN,
-  DELIVERY_KEY,
-  ENDPOINT_POSITION,
-  FAILING_ENDPOINT,
-  TENANT,
-  WORKSPACE,
-  WORKSPACE_TABLES,
-} from './entities.ts';
+import { API_TOKEN, TENANT, USAGE_COUNT, USAGE_KEY, WORKSPACE, WORKSPACE_TABLES } from './entities.ts';
+import { deleteOldEvents } from './event-deletion.ts';
 import { type Command, type CommandKind, type CommandResult, StoreUnavailable } from './port.ts';
-import { apiTokenExists, failingSince, READS } from './reads.ts';
-import { type Call, exists, one, run, statement, texts } from './statement.ts';
-import { type CommandSteps, type Steps, type StepsTransaction, send, together } from './steps.ts';
+import { READS } from './reads.ts';
+import { all, type Call, column, exists, one, run, statement } from './statement.ts';
+import { type CommandSteps, type Steps, type StepsTransaction, send, sendEach, together } from './steps.ts';
 
 const CREATE_WORKSPACE = statement('create_workspace')`
   insert into workspaces (${WORKSPACE.names}) values (${WORKSPACE.parameters}) on conflict (name) do nothing`;
@@ -52,17 +46,19 @@ const ROTATE_API_TOKEN = statement('rotate_api_token')`
   where api_token_id = $3 and digest = $4 and revoked_at is null
   returning api_token_id`;
 
-const RETRY_DELIVERY = statement('retry_delivery')`
-  update deliveries set state = 'pending', attempts = 0, next_attempt_at = $1
-  where bucket = $2 and workspace_id = $3 and environment = $4 and endpoint_id = $5 and event_id = $6
-  returning event_id`;
+/** Place in the order of the counts of an environment. */
+const IN_TENANT = USAGE_COUNT.pick('day', 'providedId', 'kind', 'integration');
 
-const SET_FAILING = statement('set_failing_since')`
-  insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names}) values (${FAILING_ENDPOINT.parameters})
-  on conflict (workspace_id, environment, endpoint_id) do nothing`;
+// Batches continue as those of events do (event-deletion.ts).
+const FIND_OLD_USAGE = statement('find_old_usage')`
+  select ${USAGE_COUNT.names} from usage_counts
+  where workspace_id = $1 and environment = $2 and day < cast($3 as bigint) and (${IN_TENANT.names}) > ($4, $5, $6, $7)
+  order by ${IN_TENANT.names} limit $8`;
 
-const CLEAR_FAILING = statement('clear_failing_since')`
-  delete from failing_webhook_endpoints where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
+const DELETE_USAGE = statement('delete_usage')`
+  delete from usage_counts where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and day = $5
+    and kind = $6 and integration = $7
+  returning day`;
 
 const ADD_TOKEN_KEY = statement('add_token_key')`
   insert into token_keys (key_id, created_at) values ($1, $2) on conflict (key_id) do nothing`;
@@ -132,7 +128,7 @@ export const WRITES = {
   *revokeApiToken({ apiTokenId, now, event }, { recordings }) {
     const isRevoked = yield* send(exists(REVOKE_API_TOKEN, [now, apiTokenId]));
     if (isRevoked) recordings.push({ event });
-    return isRevoked || (yield* send(apiTokenExists(apiTokenId)));
+    return isRevoked || (yield* send(READS.findApiTokenById({ apiTokenId }))) !== null;
   },
   *rotateApiToken({ apiTokenId, currentDigest, digest, previousExpiresAt, event }, { recordings }) {
     const values = [digest, previousExpiresAt, apiTokenId, currentDigest];
@@ -145,22 +141,23 @@ export const WRITES = {
   changeConfig,
   resealDocument,
   copyDocuments,
-  *retryDelivery({ endpoint, eventId, now }) {
-    const delivery = yield* send(READS.findDelivery({ endpoint, eventId }));
-    return delivery !== null && (yield* send(exists(RETRY_DELIVERY, [now, ...DELIVERY_KEY.cells(delivery)])));
-  },
-  *setFailingSince({ endpoint, since }) {
-    const key = ENDPOINT_POSITION.cells(endpoint);
-    yield [since === null ? run(CLEAR_FAILING, key) : run(SET_FAILING, [...key, since])];
-    return yield* send(failingSince(endpoint));
+  ...DELIVERY_WRITES,
+  deleteOldEvents,
+  *deleteOldUsage({ tenant, before, limit, after = IN_TENANT.cellsAfter(null) }) {
+    const old = yield* send(
+      all(USAGE_COUNT, FIND_OLD_USAGE, [...TENANT.cells(tenant), before, ...after, limit]),
+    );
+    const deleted = yield* sendEach(DELETE_USAGE, USAGE_KEY, old);
+    const next = IN_TENANT.cellsAfter(old.at(-1) ?? null);
+    return { deleted: deleted.filter(Boolean).length, hasMore: old.length === limit, next };
   },
   addTokenKeyId: ({ keyId, now }) => send(run(ADD_TOKEN_KEY, [keyId, now])),
   // Statements of their own: Citus cannot read a distributed table while it modifies a reference table.
   *removeTokenKeyIds({ keep }) {
     const [known, ofTokens, ofDocuments] = yield* together(
       READS.listTokenKeyIds(),
-      texts(LIST_KEYS_OF_TOKENS),
-      texts(LIST_KEYS_OF_DOCUMENTS),
+      column<string>(LIST_KEYS_OF_TOKENS),
+      column<string>(LIST_KEYS_OF_DOCUMENTS),
     );
     const kept = [keep, ...ofTokens, ...ofDocuments];
     yield known.filter((keyId) => !kept.includes(keyId)).map((keyId) => run(REMOVE_TOKEN_KEY, [keyId]));

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { READS } from '../../src/store/reads.ts';
+import { FIND_FAILED } from '../../src/store/sqlite/webhook-endpoint/delivery.ts';
 import { sqlite } from '../support/database.ts';
 import { runSql } from '../support/sql.ts';
 import { openStore } from '../support/store.ts';
@@ -13,6 +14,7 @@ const PLACE = 'workspace_id=? AND environment=? AND endpoint_id=?';
 const queries = {
   'lists the newest': READS.listDeliveries({ endpoint, before: null, limit: 9, isFailed: true }),
   'finds the oldest': READS.findFirstFailedAt({ endpoint }),
+  'finds those to retry': { statement: FIND_FAILED },
 };
 
 for (const [title, { statement }] of Object.entries(queries))

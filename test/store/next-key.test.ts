@@ -11,8 +11,7 @@ import {
 } from '../../src/domain/webhook-endpoint/delivery.ts';
 import { findNextTenant } from '../../src/store/sqlite/event/list.ts';
 import { Connection } from '../../src/store/sqlite/file/connection.ts';
-import { findNextEndpoint } from '../../src/store/sqlite/webhook-endpoint/delete-old-deliveries.ts';
-import { findPendingEndpoint } from '../../src/store/sqlite/webhook-endpoint/delivery.ts';
+import { findNextEndpoint, findPendingEndpoint } from '../../src/store/sqlite/webhook-endpoint/delivery.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';

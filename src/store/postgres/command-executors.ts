@@ -4,22 +4,26 @@
 import type { Tenant } from '../../domain/tenant.ts';
 import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
+import { retryFailedDeliveries } from '../delivery.ts';
+import { eraseChanges } from '../event-deletion.ts';
+import { byEndpoint } from '../lock-order.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
+import type { StepsTransaction } from '../steps.ts';
 import { stepsOf, type WriteKind } from '../writes.ts';
 import { markApiTokensUsed } from './api-token.ts';
 import { scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { lockEnvironment } from './document.ts';
-import { copyEvents, raiseEventFloor } from './event/copy.ts';
-import { deleteOldEvents, eraseChanges } from './event/delete.ts';
+import { copyEvents, raiseEventFloor, raiseFloor } from './event/copy.ts';
+import { ERASURE } from './event/erase.ts';
 import { recordAtCommit } from './event/record.ts';
 import { lockTargets, recordEvent } from './event/single-event.ts';
 import type { CommandBatchExecutor, CommandExecutor, Transaction } from './executor.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
-import { addUsage, copyUsage, deleteOldUsage } from './usage.ts';
+import { addUsage, copyUsage } from './usage.ts';
 import { copyUserGroups } from './user-group/copy.ts';
 import { createUserGroups } from './user-group/create.ts';
 import { deleteUserGroups } from './user-group/delete.ts';
@@ -29,16 +33,7 @@ import { copyRenames, lockRenamed, renameUserGroup } from './user-group/rename.t
 import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
 import { updateUserGroups } from './user-group/update.ts';
 import { lockUserGroups } from './user-group/user-group.ts';
-import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
-import {
-  byEndpoint,
-  cancelDeliveries,
-  claimDeliveries,
-  copyDeliveries,
-  deleteDeliveries,
-  finishAttempts,
-  retryFailedDeliveries,
-} from './webhook-endpoint/delivery.ts';
+import { copyDeliveries, FIND_FAILED } from './webhook-endpoint/delivery.ts';
 import { lockWorkspace, renameWorkspace } from './workspace.ts';
 
 interface Executor<Kind extends CommandKind> {
@@ -87,7 +82,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   // A repeated attempt would count twice.
   addUsage: singly(addUsage, UNREPEATABLE),
   copyUsage: singly(copyUsage, IN_TRANSACTION),
-  deleteOldUsage: singly(deleteOldUsage, IN_TRANSACTION),
+  deleteOldUsage: inSteps(IN_TRANSACTION),
   // A repeated attempt would find what the first one stored.
   putFigures: inSteps(UNREPEATABLE),
   putDocument: inSteps({ ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
@@ -98,18 +93,21 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyEvents: singly(copyEvents, IN_TRANSACTION),
   raiseEventFloor: singly(raiseEventFloor, IN_TRANSACTION),
   copyDeliveries: singly(copyDeliveries),
-  deleteOldEvents: singly(deleteOldEvents, IN_TRANSACTION),
-  deleteOldDeliveries: singly(deleteOldDeliveries, LOCKS_ENDPOINT),
+  deleteOldEvents: inSteps(IN_TRANSACTION),
+  deleteOldDeliveries: inSteps(LOCKS_ENDPOINT),
   // A repeated attempt would record it again.
   recordEvent: singly(recordEvent, { ...UNREPEATABLE, lock: lockTargets }),
-  claimDeliveries: singly(claimDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
-  finishAttempts: singly(finishAttempts),
+  claimDeliveries: inSteps({ ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
+  finishAttempts: inSteps(),
   retryDelivery: inSteps(LOCKS_ENDPOINT),
-  retryFailedDeliveries: singly(retryFailedDeliveries, LOCKS_ENDPOINT),
-  cancelDeliveries: singly(cancelDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
-  deleteDeliveries: singly(deleteDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
+  retryFailedDeliveries: singly(
+    (session, command) => session.perform(retryFailedDeliveries(FIND_FAILED, command)),
+    LOCKS_ENDPOINT,
+  ),
+  cancelDeliveries: inSteps({ ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
+  deleteDeliveries: inSteps({ ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
   setFailingSince: inSteps(LOCKS_ENDPOINT),
-  eraseChanges: singly(eraseChanges),
+  eraseChanges: singly((session, command) => session.perform(eraseChanges(ERASURE, command))),
   addTokenKeyId: inSteps(),
   removeTokenKeyIds: inSteps(),
   createUserGroup: jointly(createUserGroups, { isTransaction: (_, isDistributed) => isDistributed }),
@@ -136,6 +134,12 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   pingWrite: jointly(pingWrite),
 };
 
+const STEPS: Omit<StepsTransaction, 'recordings'> = {
+  lockEnvironment,
+  lockWorkspace,
+  keepPositions: (last) => [raiseFloor(last)],
+};
+
 /** Applies a batch of commands of one kind entirely or not at all. Throws `StoreUnavailable`. */
 export async function runCommands(
   pool: ConnectionPool,
@@ -150,7 +154,7 @@ export async function runCommands(
     parts.sort(([a], [b]) => byEndpoint(locksRowsOf(commands[a!]!), locksRowsOf(commands[b!]!)));
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
-    const transaction: Transaction = { locked: new Map(), recordings: [], lockEnvironment, lockWorkspace };
+    const transaction: Transaction = { ...STEPS, locked: new Map(), recordings: [] };
     for (const [part, places] of parts.entries()) {
       const ofPart = places.map((place) => commands[place]!);
       const locksFirst = part === 0 && (parts.length > 1 || session.isContended);

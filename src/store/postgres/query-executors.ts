@@ -7,8 +7,7 @@ import { scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { findConfig } from './document.ts';
-import { findEventFloor, findFeedBlocker, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
-import { findEvents } from './event/single-event.ts';
+import { findEventFloor, findFeedBlocker, findNextTenant, listEvents } from './event/list.ts';
 import type { QueryBatchExecutor, QueryExecutor } from './executor.ts';
 import { findNextTenantWithUsage } from './usage.ts';
 import { findByImportedToken, resolveImportedTokens } from './user-group/find-by-imported-token.ts';
@@ -16,8 +15,7 @@ import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroupSummaries, listUserGroups } from './user-group/list.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import { findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
-import { findNextEndpoint } from './webhook-endpoint/delete-old-deliveries.ts';
-import { findPendingEndpoint, listDeliveries } from './webhook-endpoint/delivery.ts';
+import { findNextEndpoint, findPendingEndpoint, listDeliveries } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
 const executeReads = singly<ReadKind>((session, query) => session.read(readOf(query)));
@@ -44,8 +42,6 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
   ),
   findConfig: singly(findConfig),
   listEvents: singly(listEvents),
-  findEvent: findEvents,
-  hasMoreEvents: singly(hasMoreEvents),
   listDeliveries: singly(listDeliveries),
   findNextEndpoint: singly(findNextEndpoint),
   findPendingEndpoint: singly(findPendingEndpoint),

@@ -1,19 +1,21 @@
 // Executes batches of commands in one transaction: one sync for all of them.
 
 import { cpuMs } from '../../system/cpu-time.ts';
+import { retryFailedDeliveries } from '../delivery.ts';
+import { eraseChanges } from '../event-deletion.ts';
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { countInResult } from '../result-size.ts';
 import { stepsOf, type WriteKind, writeKinds } from '../writes.ts';
 import { markApiTokensUsed } from './api-token.ts';
 import { copyEvents, raiseEventFloor } from './event/copy.ts';
-import { deleteOldEvents, eraseChanges } from './event/delete.ts';
-import { recordEvent } from './event/single-event.ts';
+import { ERASURE } from './event/erase.ts';
+import { record } from './event/record.ts';
 import { type CommandExecutor, MAX_CHARACTERS } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
 import { perform } from './steps.ts';
-import { addUsage, copyUsage, deleteOldUsage } from './usage.ts';
+import { addUsage, copyUsage } from './usage.ts';
 import { copyUserGroups } from './user-group/copy.ts';
 import { createUserGroup } from './user-group/create.ts';
 import { deleteUserGroup } from './user-group/delete.ts';
@@ -22,15 +24,7 @@ import { markSeen } from './user-group/mark-seen.ts';
 import { copyRenames, renameUserGroup } from './user-group/rename.ts';
 import { resealToken, rotateToken } from './user-group/rotate-token.ts';
 import { updateUserGroup } from './user-group/update.ts';
-import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
-import {
-  cancelDeliveries,
-  claimDeliveries,
-  copyDeliveries,
-  deleteDeliveries,
-  finishAttempts,
-  retryFailedDeliveries,
-} from './webhook-endpoint/delivery.ts';
+import { copyDeliveries, FIND_FAILED } from './webhook-endpoint/delivery.ts';
 
 /** Executes commands that take the same statements on both databases. */
 const executeWrite: CommandExecutor<WriteKind> = (connection, command) =>
@@ -52,16 +46,10 @@ const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
   markSeen,
   addUsage,
   copyUsage,
-  deleteOldUsage,
-  deleteOldEvents,
-  deleteOldDeliveries,
-  recordEvent,
-  claimDeliveries,
-  finishAttempts,
-  retryFailedDeliveries,
-  cancelDeliveries,
-  deleteDeliveries,
-  eraseChanges,
+  recordEvent: (connection, { event }) => void record(connection, event, null),
+  eraseChanges: (connection, command) => connection.perform(eraseChanges(ERASURE, command)),
+  retryFailedDeliveries: (connection, command) =>
+    connection.perform(retryFailedDeliveries(FIND_FAILED, command)),
   copyUserGroups,
   copyEvents,
   raiseEventFloor,

@@ -7,8 +7,7 @@ import { findEndpointHealth, type ReadKind, readKinds, readOf } from '../reads.t
 import { countInResult } from '../result-size.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
-import { findEventFloor, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
-import { findEvent } from './event/single-event.ts';
+import { findEventFloor, findNextTenant, listEvents } from './event/list.ts';
 import { MAX_CHARACTERS, type QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { findNextTenantWithUsage } from './usage.ts';
@@ -22,8 +21,7 @@ import {
   resolveImportedToken,
   resolveToken,
 } from './user-group/user-group.ts';
-import { findNextEndpoint } from './webhook-endpoint/delete-old-deliveries.ts';
-import { findPendingEndpoint } from './webhook-endpoint/delivery.ts';
+import { findNextEndpoint, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
 const executeRead: QueryExecutor<ReadKind> = (connection, query) => connection.read(readOf(query));
@@ -45,8 +43,6 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   findUserGroups: (connection, { keys }) => keys.map((key) => findByKey(connection, key)),
   findConfig,
   listEvents,
-  findEvent,
-  hasMoreEvents,
   findNextEndpoint,
   findPendingEndpoint,
   findEndpointHealth: (connection, query) => connection.perform(findEndpointHealth(query)),

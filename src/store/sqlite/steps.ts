@@ -8,9 +8,11 @@ import type { Connection } from './file/connection.ts';
 const WORKSPACE_EXISTS = statement('workspace_exists')`select 1 from workspaces where workspace_id = $1`;
 
 /** One transaction writes at a time, so none needs locks. */
-const LOCKS: Omit<StepsTransaction, 'recordings'> = {
+const TRANSACTION: Omit<StepsTransaction, 'recordings'> = {
   *lockEnvironment() {},
   lockWorkspace: (workspaceId) => send(workspaceExists(workspaceId)),
+  // `autoincrement` gives no position twice.
+  keepPositions: () => [],
 };
 
 export function workspaceExists(workspaceId: number): Call<boolean> {
@@ -22,7 +24,7 @@ export function perform<Result>(
   start: (transaction: StepsTransaction) => Steps<Result>,
 ): Result {
   const recordings: Recording[] = [];
-  const result = connection.perform(start({ ...LOCKS, recordings }));
+  const result = connection.perform(start({ ...TRANSACTION, recordings }));
   for (const { event, version = null, changes = null } of recordings)
     record(connection, event, version, () => changes);
   return result;

@@ -4,13 +4,9 @@ import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT } from '../entities.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { nextKey } from './next-key.ts';
 
-const HAS_TENANT = 'workspace_id = ? and environment = ?';
 const INSERT = `insert into usage_counts (${USAGE_COUNT.names}) values (${USAGE_COUNT.parameters}) on conflict`;
 const ADD = `${INSERT} do update set count = count + excluded.count`;
 const COPY = `${INSERT} do nothing`;
-const KEY = 'workspace_id, environment, provided_id, day, kind, integration';
-const DELETE_OLD = `delete from usage_counts where (${KEY}) in (
-    select ${KEY} from usage_counts where ${HAS_TENANT} and day < ? order by day limit ?)`;
 const findNext = nextKey(
   TENANT,
   (condition) => `select ${TENANT_WITH_USAGE.names} from usage_counts where ${condition}
@@ -27,8 +23,3 @@ export const copyUsage: CommandExecutor<'copyUsage'> = (connection, { counts }) 
 
 export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = (connection, { after }) =>
   TENANT_WITH_USAGE.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
-
-export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = (connection, { tenant, before, limit }) => {
-  const deleted = connection.run(DELETE_OLD, [...TENANT.cells(tenant), before, limit]);
-  return { deleted, hasMore: deleted === limit };
-};

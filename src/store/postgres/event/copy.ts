@@ -1,9 +1,8 @@
 import { EVENT } from '../../entities.ts';
-import { statement } from '../../statement.ts';
+import { type Call, run, statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
-import { RAISE_FLOOR } from './delete.ts';
 import { POSITIONS } from './record.ts';
 
 export const COPY = statement('copy_events')`
@@ -15,6 +14,10 @@ export const COPY = statement('copy_events')`
 export const RAISE_BASE = statement('raise_event_position_base')`
   update event_positions set base = $1 where base < $1`;
 
+// Positions of deleted events are not reused after a restore: readers have seen them.
+export const RAISE_FLOOR = statement('raise_event_position_floor')`
+  update event_positions set deleted_to = $1 where deleted_to < $1`;
+
 /** Runs in a transaction. Positions are unchanged, so that cursors of readers stay valid. */
 export const copyEvents: CommandExecutor<'copyEvents'> = async (session, { events }) => {
   await session.query(COPY, toArrays(EVENT, events));
@@ -23,9 +26,13 @@ export const copyEvents: CommandExecutor<'copyEvents'> = async (session, { event
 
 /** Runs in a transaction. */
 export const raiseEventFloor: CommandExecutor<'raiseEventFloor'> = async (session, { floor }) => {
-  await session.query(RAISE_FLOOR, [floor]);
+  await session.read(raiseFloor(floor));
   await raiseBase(session, floor);
 };
+
+export function raiseFloor(last: number): Call<void> {
+  return run(RAISE_FLOOR, [last]);
+}
 
 async function raiseBase(session: Session, last: number): Promise<void> {
   await session.query(RAISE_BASE, [Math.floor(last / POSITIONS) + 1]);

@@ -4,13 +4,14 @@ import { START } from '../../../domain/event/cursor.ts';
 import { bucketOfTarget, type EventPosition, type StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
+import { HAS_TARGET } from '../../event-target.ts';
 import { AHEAD, type EventPage, type EventSearch } from '../../port.ts';
-import { exists, one, type Statement, statement } from '../../statement.ts';
+import { first, one, type Statement, statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
+import { IN_RANGE, NEWEST_FIRST, OLDEST_FIRST } from './range.ts';
 import { BASE, POSITIONS } from './record.ts';
-import { HAS_TARGET, IN_RANGE, NEWEST_FIRST, OLDEST_FIRST, userGroupCells } from './target.ts';
 
 /** The oldest transaction that is still running: no earlier one will record another event. */
 export const HORIZON = statement('event_horizon')`
@@ -75,9 +76,6 @@ export const NEXT_TENANT = statement('find_next_tenant')`
 
 export const FLOOR = statement('event_position_floor')`select deleted_to from event_positions`;
 
-export const HAS_MORE = statement('has_more_events')`
-  select 1 from events where ${HAS_TARGET} offset $6 limit 1`;
-
 export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
   const { tenant, target, order, type, readsToEnd } = search;
   if (target === null) {
@@ -130,11 +128,8 @@ function toCandidate(row: readonly unknown[]): EventCandidate {
   return { position, eventId, type, bytes };
 }
 
-export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) =>
-  TENANT_WITH_EVENTS.readFirst(await session.query(NEXT_TENANT, TENANT.cellsAfter(after)));
-
-export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (session, { key, than }) =>
-  session.read(exists(HAS_MORE, [...userGroupCells(key), than]));
+export const findNextTenant: QueryExecutor<'findNextTenant'> = (session, { after }) =>
+  session.read(first(TENANT_WITH_EVENTS, NEXT_TENANT, TENANT.cellsAfter(after)));
 
 export const findEventFloor: QueryExecutor<'findEventFloor'> = (session) => session.read(one<number>(FLOOR));
 

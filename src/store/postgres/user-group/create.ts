@@ -8,6 +8,7 @@
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
 import { createdUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { byKey } from '../../lock-order.ts';
 import type { CommandResult, NewUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
@@ -15,7 +16,7 @@ import { firstOfEach } from '../batch.ts';
 import type { Session } from '../client/session.ts';
 import { record, recordForTokens } from '../event/record.ts';
 import { parameterAfter, sentRows, toArrays } from '../sent-rows.ts';
-import { byKey, explainUnapplied } from './user-group.ts';
+import { explainUnapplied } from './user-group.ts';
 
 const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
   key: USER_GROUP_KEY,

@@ -8,7 +8,7 @@ import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { Entity, RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
-import { eraseLastChanges } from '../event/delete.ts';
+import { eraseLastChanges } from '../event/erase.ts';
 import { record } from '../event/record.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';

@@ -5,7 +5,6 @@ import { prefixUpperBound } from '../../../domain/user-group/cursor.ts';
 import {
   TENANT,
   toUserGroupSummary,
-  toUserGroups,
   USER_GROUP,
   USER_GROUP_BYTES,
   USER_GROUP_SUMMARY,
@@ -37,7 +36,7 @@ export const listUserGroups: QueryExecutor<'listUserGroups'> = async (session, s
   const fitting = await countFitting(session, search);
   const rows = await session.query(groups, [...searchBounds(search), fitting]);
   // Not derived from the sizes: groups may have been created or deleted since.
-  return { userGroups: toUserGroups(rows), isEnd: rows.length < fitting };
+  return { userGroups: USER_GROUP.readAll(rows), isEnd: rows.length < fitting };
 };
 
 export const listUserGroupSummaries: QueryExecutor<'listUserGroupSummaries'> = async (session, search) => {

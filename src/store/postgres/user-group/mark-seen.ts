@@ -1,10 +1,10 @@
 import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { byKey } from '../../lock-order.ts';
 import type { SeenUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { isSent, parameterAfter, sentRows, toArrays } from '../sent-rows.ts';
-import { byKey } from './user-group.ts';
 
 const SEEN = new RowShape<SeenUserGroup>({ key: USER_GROUP_KEY, teamId: USER_GROUP.fields.teamId });
 const AT = parameterAfter(SEEN);

@@ -2,7 +2,8 @@
 // learns that it lost.
 
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
-import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { byKey } from '../../lock-order.ts';
 import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
@@ -12,7 +13,6 @@ import type { CommandBatchExecutor } from '../executor.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
-import { byKey } from './user-group.ts';
 
 const ROTATED = new RowShape<Omit<TokenRotation, 'forgottenDigest' | 'event'>>({
   ...USER_GROUP.pick('bucket', 'providedId').fields,
@@ -67,7 +67,7 @@ export const rotateTokens: CommandBatchExecutor<'rotateToken'> = async (session,
   const rotating = session.query(ROTATE, toArrays(ROTATED, sorted));
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([rotating, !session.isDistributed && recordForTokens(session, sorted)]);
-  const userGroups = toUserGroups(rows);
+  const userGroups = USER_GROUP.readAll(rows);
   const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
   if (session.isDistributed) {
     await record(

@@ -4,7 +4,7 @@
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { isMet } from '../../../domain/precondition.ts';
 import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
-import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
@@ -82,7 +82,7 @@ async function update(
     findByKey(session, commands),
     session.query(UPDATE, toArrays(SENT, commands)),
   ]);
-  const updated = new Map(toUserGroups(rows).map((group) => [keyToString(group), group]));
+  const updated = new Map(USER_GROUP.readAll(rows).map((group) => [keyToString(group), group]));
   return commands.filter((command, index) => {
     const key = keyToString(command.key);
     const [old, group] = [before[index]!, updated.get(key)];

@@ -1,6 +1,6 @@
 // Pages of events.
 
-import type { EventPosition, StoredEvent } from '../../../domain/event/event.ts';
+import type { StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { searchRange, selectPage } from '../../event-page.ts';
 import { AHEAD, type EventSearch } from '../../port.ts';
@@ -8,9 +8,7 @@ import type { Cell } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
-import { HAS_TARGET, targetCells, userGroupCells } from './target.ts';
 
-const HAS_MORE = `select 1 from events where ${HAS_TARGET} limit 1 offset ?`;
 /** There is none before the first event. */
 const LAST_POSITION = "select seq from sqlite_sequence where name = 'events'";
 const findNext = nextKey(
@@ -23,18 +21,14 @@ export const listEvents: QueryExecutor<'listEvents'> = (connection, search) => {
   if (isAhead(connection, search)) return AHEAD;
   const { sql, values } = searchStatement(search);
   const events: StoredEvent[] = [];
-  const { last, isEnd } = selectPage(candidates(connection.iterate(sql, values), search, events), search);
+  const rows = connection.iterate(sql, values);
+  const { positions, last, isEnd } = selectPage(candidates(rows, search, events), search);
   // `selectPage` only needs to know that an event follows the page.
-  return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
+  return { events: events.slice(0, positions.length), last, isEnd };
 };
 
 function isAhead(connection: Connection, { target, order, after }: EventSearch): boolean {
   return target === null && order === 'oldest' && after !== null && after.position > lastPosition(connection);
-}
-
-function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: EventSearch): boolean {
-  if (last === null) return false;
-  return order === 'newest' ? event.position >= last.position : event.position <= last.position;
 }
 
 /** Yields all events, and adds those of the type to `events`. */
@@ -51,12 +45,13 @@ function searchStatement(search: EventSearch): { sql: string; values: Cell[] } {
   const { tenant, target, order, type, scanLimit } = search;
   const direction = order === 'newest' ? 'desc' : 'asc';
   const columns = EVENT.names.replace('changes', 'case when ? in (type, ?) then changes end');
-  const where = target === null ? 'workspace_id = ? and environment = ?' : HAS_TARGET;
-  const sql = `select ${columns} from events where ${where} and position > ? and position <= ?
+  const isOfTarget = target === null ? '' : 'and target_type = ? and target_id = ?';
+  const sql = `select ${columns} from events where workspace_id = ? and environment = ? ${isOfTarget}
+      and position > ? and position <= ?
     order by position ${direction} limit ?`;
   const { after, upTo } = searchRange(search);
   const wanted = type ?? EVERY_TYPE;
-  const key = target === null ? TENANT.cells(tenant) : targetCells(tenant, target);
+  const key = [...TENANT.cells(tenant), ...(target === null ? [] : [target.type, target.id])];
   return { sql, values: [wanted, EVERY_TYPE, ...key, after, upTo, scanLimit + 1] };
 }
 
@@ -72,6 +67,3 @@ export const findEventFloor: QueryExecutor<'findEventFloor'> = lastPosition;
 function lastPosition(connection: Connection): number {
   return (connection.get(LAST_POSITION)?.[0] ?? 0) as number;
 }
-
-export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { key, than }) =>
-  connection.get(HAS_MORE, [...userGroupCells(key), than]) !== undefined;

@@ -1,5 +1,6 @@
 import { type Migration, type MigrationObserver, Migrations } from '../../migration.ts';
 import { StoreUnavailable } from '../../port.ts';
+import { READS } from '../../reads.ts';
 import type { Row } from '../../row-shape.ts';
 import type { Connection } from '../file/connection.ts';
 
@@ -11,7 +12,7 @@ const IS_OF_OTHER_APPLICATION = `select exists (select 1 from sqlite_schema)
 export function migrate(connection: Connection, observer: MigrationObserver): number {
   connection.execute(`create table if not exists schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict`);
-  const number = connection.transaction('deferred', () => schemaNumber(connection));
+  const number = connection.transaction('deferred', () => connection.read(READS.ping()));
   const pending = migrations.pending(number);
   if (pending.length > 0) connection.keepTemporaryFilesBeside();
   for (const migration of pending) apply(connection, migration, observer);
@@ -24,12 +25,6 @@ export function refuseOtherApplication(file: string, ask: (sql: string) => Row):
     throw new StoreUnavailable(
       `SQLite: ${file} has tables of another application: name a file that only the service uses`,
     );
-}
-
-/** The number of the newest applied migration; 0 if there is none. */
-function schemaNumber(connection: Connection): number {
-  const [number] = connection.get('select coalesce(max(number), 0) from schema_migrations') as [number];
-  return number;
 }
 
 function apply(connection: Connection, migration: Migration, observer: MigrationObserver): void {

@@ -1,12 +1,14 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
-import { eraseLastChanges } from '../event/delete.ts';
+import { IS_ERASABLE } from '../../event-deletion.ts';
+import { HAS_TARGET, userGroupCells } from '../../event-target.ts';
 import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByKey, HAS_KEY } from './user-group.ts';
 
 export const DELETE = `delete from user_groups where ${HAS_KEY}`;
+const ERASE = `update events set changes = null where ${HAS_TARGET} and position > $6 and ${IS_ERASABLE}`;
 
 export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
   connection,
@@ -19,7 +21,7 @@ export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
   connection.run(DELETE, USER_GROUP_KEY.cells(key));
   forgetImportedToken(connection, stored.tokenDigest);
   forgetImportedToken(connection, stored.previousTokenDigest);
-  eraseLastChanges(connection, key, eraseAfter);
+  connection.run(ERASE, [...userGroupCells(key), eraseAfter]);
   record(connection, event, null);
   return 'deleted';
 };

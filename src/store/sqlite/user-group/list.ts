@@ -1,7 +1,7 @@
 // Pages of user groups (keyset pagination).
 
 import { listedBytes, prefixUpperBound } from '../../../domain/user-group/cursor.ts';
-import { TENANT, toUserGroup, toUserGroupSummary, USER_GROUP, USER_GROUP_SUMMARY } from '../../entities.ts';
+import { TENANT, toUserGroupSummary, USER_GROUP, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { UserGroupSearch } from '../../port.ts';
 import type { Row } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
@@ -15,7 +15,7 @@ const FROM_NAME = `from user_groups
   order by name, provided_id limit ?`;
 
 export const listUserGroups: QueryExecutor<'listUserGroups'> = (connection, search) => {
-  const read = (row: Row) => toUserGroup(row)!;
+  const read = (row: Row) => USER_GROUP.read(row);
   const [userGroups, isEnd] = readPage(connection, search, USER_GROUP.names, read, listedBytes);
   return { userGroups, isEnd };
 };

@@ -5,7 +5,6 @@ import type { TokenAddress, TokenDigest } from '../../../domain/token.ts';
 import type { UserGroup, UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import {
   TENANT,
-  toUserGroup,
   toUserGroupWithKey,
   USER_GROUP,
   USER_GROUP_BESIDE_KEY,
@@ -32,7 +31,7 @@ export function findByKey(connection: Connection, key: UserGroupKey): UserGroup 
 }
 
 export function findByToken(connection: Connection, { bucket, digest }: TokenAddress): UserGroup | null {
-  return toUserGroup(
+  return USER_GROUP.readOrNull(
     connection.get(FIND_BY_TOKEN, [bucket, digest]) ??
       connection.get(FIND_BY_PREVIOUS_TOKEN, [bucket, digest]),
   );
@@ -40,7 +39,9 @@ export function findByToken(connection: Connection, { bucket, digest }: TokenAdd
 
 export const resolveToken: QueryExecutor<'resolveToken'> = (connection, { address, tenant, now }) => {
   const values = [address.bucket, address.digest, ...TENANT.cells(tenant)];
-  return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
+  return USER_GROUP.readOrNull(
+    connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]),
+  );
 };
 
 /** Runs both lookups in the transaction of the query: the bucket cannot change in between. */
