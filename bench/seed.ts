@@ -64,7 +64,7 @@ async function withContext<Result>(
   try {
     const keyRing = await loadKeyRing(config, store);
     await registerActiveKey(keyRing, store, Date.now());
-    return await work(createContext({ store, keyRing, via: 'command_line' }));
+    return await work({ ...createContext({ store, via: 'command_line' }), keyRing });
   } finally {
     await close();
   }

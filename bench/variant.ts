@@ -33,12 +33,11 @@ const singles = { maxBatch: 1, maxInFlight: 64, maxLingerMs: 0, maxQueued: confi
 const store = values['no-batches']
   ? unbatched(adapter)
   : BatchingStore.create(adapter, { read: batches, write: values['transaction-each'] ? singles : batches });
-const context = createContext({
-  store,
+const { defaultGracePeriodSeconds } = config;
+const context = {
+  ...createContext({ store, defaultGracePeriodSeconds, via: 'api' }),
   keyRing: await loadKeyRing(config, store),
-  defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
-  via: 'api',
-});
+};
 const server = createServer({
   config,
   connections: {

@@ -232,7 +232,7 @@ function guessTenant(
 }
 
 /** Returns the context of the operations, whose queues the metrics watch. */
-function contextOf({ config, thread, log, database, metrics, ...options }: ServingOptions): Context {
+function contextOf({ config, thread, log, database, keyRing, metrics, ...options }: ServingOptions): Context {
   const { store, connections } = database;
   const context = createContext({
     ...options,
@@ -249,7 +249,7 @@ function contextOf({ config, thread, log, database, metrics, ...options }: Servi
   metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
   metrics?.watchUsage(() => context.usage.dropped);
   if (connections) metrics?.watchConnections(connections);
-  return context;
+  return { ...context, keyRing };
 }
 
 /** Throws `StoreUnavailable`. */

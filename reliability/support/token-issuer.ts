@@ -49,7 +49,7 @@ export class DatabaseTokenIssuer implements TokenIssuer, AsyncDisposable {
   }
 
   get #context() {
-    return commandContext(this.#database.store, readConfig({}));
+    return commandContext({ ...this.#database, config: readConfig({}) });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -25,8 +25,9 @@ import {
   addDatabaseOptions,
   type DatabaseOptions,
   jsonOption,
+  type OpenDatabase,
+  onDatabase,
   withDatabase,
-  withExistingDatabase,
 } from './option/database-option.ts';
 import { parseDuration, parseGracePeriod } from './option/duration.ts';
 import {
@@ -80,7 +81,7 @@ function createCommand(): Command {
     )
     .option('--name <name>', 'label of the token in "api-token list"', parseName);
   return addDatabaseOptions(command).action((options: CreateOptions) =>
-    withDatabase(options, ({ store }, config) => create(commandContext(store, config), options)),
+    withDatabase(options, (database) => create(commandContext(database), options)),
   );
 }
 
@@ -106,20 +107,18 @@ function listCommand(): Command {
     .description(
       'Lists all API tokens with the hour of their last use; a serving process writes it within a few seconds.',
     );
-  return addDatabaseOptions(command).action((options: DatabaseOptions) =>
-    withExistingDatabase(options, ({ store }) =>
-      printList(options, apiTokenPages(store), listedFields, {
-        ID: 'id',
-        WORKSPACE: 'workspace',
-        ENVIRONMENT: 'environment',
-        PERMISSION: 'permission',
-        STATUS: 'status',
-        CREATED: 'created_at',
-        EXPIRES: 'expires_at',
-        'LAST USED': 'last_used_at',
-        NAME: 'name',
-      }),
-    ),
+  return onDatabase(command, ({ store }, options: DatabaseOptions) =>
+    printList(options, apiTokenPages(store), listedFields, {
+      ID: 'id',
+      WORKSPACE: 'workspace',
+      ENVIRONMENT: 'environment',
+      PERMISSION: 'permission',
+      STATUS: 'status',
+      CREATED: 'created_at',
+      EXPIRES: 'expires_at',
+      'LAST USED': 'last_used_at',
+      NAME: 'name',
+    }),
   );
 }
 
@@ -158,12 +157,11 @@ function rotateCommand(): Command {
         .argParser(parseGracePeriod)
         .default(0, 'not at all'),
     );
-  return addDatabaseOptions(command).action((id: number, options: RotateOptions) =>
-    withExistingDatabase(options, ({ store }, config) => rotate(commandContext(store, config), id, options)),
-  );
+  return onDatabase(command, rotate);
 }
 
-async function rotate(context: EventContext, id: number, options: RotateOptions): Promise<void> {
+async function rotate(database: OpenDatabase, options: RotateOptions, id: number): Promise<void> {
+  const context = commandContext(database);
   const stored = await existing(context.store, id);
   const status = apiTokenStatus(stored, context.clock());
   if (status !== 'active') throw new DataError(`API token ${id} is ${status}; create a new one`);
@@ -183,13 +181,11 @@ function revokeCommand(): Command {
   const command = new Command('revoke')
     .summary('revoke an API token, effective with the next request')
     .argument('<id>', 'id of the API token, as shown by "api-token list"', parseId);
-  return addDatabaseOptions(command).action((id: number, options: DatabaseOptions) =>
-    withExistingDatabase(options, async ({ store }, config) => {
-      const caller = operator(await existing(store, id));
-      await revokeApiToken(commandContext(store, config), caller, id);
-      printResult(options, { id, status: 'revoked' }, `Revoked API token ${id}.`);
-    }),
-  );
+  return onDatabase(command, async (database, options: DatabaseOptions, id: number) => {
+    const caller = operator(await existing(database.store, id));
+    await revokeApiToken(commandContext(database), caller, id);
+    printResult(options, { id, status: 'revoked' }, `Revoked API token ${id}.`);
+  });
 }
 
 async function existing(store: BatchingStore, id: number): Promise<ApiToken> {

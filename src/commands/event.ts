@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { DAY_MS, timestamp } from '../domain/instant.ts';
 import { type Purged, purgeEvents } from '../operations/event/purge.ts';
-import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './option/database-option.ts';
+import { type DatabaseOptions, onDatabase } from './option/database-option.ts';
 import { parseDuration } from './option/duration.ts';
 import { confirmByTyping } from './terminal/confirm.ts';
 import { counted, printResult } from './terminal/output.ts';
@@ -31,19 +31,17 @@ function purgeCommand(): Command {
       (text) => parseDuration(text, '10y'),
     )
     .option('--yes', 'delete without asking for confirmation');
-  return addDatabaseOptions(command).action((options: PurgeOptions) =>
-    withExistingDatabase(options, async ({ store }, { eventRetentionDays }) => {
-      const ageMs = options.olderThan ?? eventRetentionDays * DAY_MS;
-      const now = Date.now();
-      const before = now - ageMs;
-      if (ageMs < eventRetentionDays * DAY_MS && !options.yes) await confirmPurge(before);
-      using bar = progressBar('rows deleted');
-      const onDeleted = (rows: number) => bar.add(rows);
-      const purged = await purgeEvents({ store, now, before, pauseMs: PAUSE_MS, onDeleted });
-      bar.end();
-      print(purged, options);
-    }),
-  );
+  return onDatabase(command, async ({ store, config }, options: PurgeOptions) => {
+    const retentionMs = config.eventRetentionDays * DAY_MS;
+    const ageMs = options.olderThan ?? retentionMs;
+    const now = Date.now();
+    const before = now - ageMs;
+    if (ageMs < retentionMs && !options.yes) await confirmPurge(before);
+    using bar = progressBar('rows deleted');
+    const purged = await purgeEvents({ store, now, before, pauseMs: PAUSE_MS, onDeleted: bar.add });
+    bar.end();
+    print(purged, options);
+  });
 }
 
 function confirmPurge(before: number): Promise<void> {

@@ -17,11 +17,9 @@ import { userGroupRenameBody } from '../domain/user-group/user-group-body.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
-import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
-import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
+import { atCurrentConfig } from '../operations/document/environment-config.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
-import { HistoryErasures } from '../operations/user-group/erase-history.ts';
 import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
 import { findUserGroup } from '../operations/user-group/read.ts';
 import { renameUserGroup } from '../operations/user-group/rename.ts';
@@ -29,11 +27,10 @@ import { rotateTokenById } from '../operations/user-group/rotate.ts';
 import { suggestUserGroup } from '../operations/user-group/suggest.ts';
 import { resumeUserGroup, suspendUserGroup } from '../operations/user-group/suspend.ts';
 import { Problem } from '../problem.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { parseGracePeriod } from './option/duration.ts';
-import { addPlaceOptions, atPlace, type Place, type PlaceOptions } from './option/workspace-option.ts';
+import { onPlace, type Place, type PlaceOptions } from './option/workspace-option.ts';
 import { confirmByTyping } from './terminal/confirm.ts';
 import { printJson, printList, printResult, printTable } from './terminal/output.ts';
 
@@ -90,19 +87,16 @@ function listCommand(): Command {
       'only user groups that were last seen before it, or never, such as 2026-03-05T16:00:00Z',
       parseTimestamp,
     );
-  return addPlaceOptions(command, 'the user group').action((options: ListOptions) =>
-    atPlace(options, (place) => list(place, options)),
-  );
+  return onPlace(command, 'the user group', list);
 }
 
-async function list({ store, caller: operator }: Place, options: ListOptions): Promise<void> {
+async function list(place: Place, options: ListOptions): Promise<void> {
   const { workspace, environment, json: _, databaseUrl: __, suspended, ...conditions } = options;
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
-  const caller = await atCurrentConfig(store, operator);
+  const caller = await atCurrentConfig(place.store, place.caller);
   await using propertyValidator = PropertyValidator.forCommand();
-  const cpu = CpuQueue.create();
-  const context = { store, cpu, configs: new EnvironmentConfigs(), propertyValidator };
+  const context = { ...commandContext(place), propertyValidator };
   const pages = userGroupPages(context, caller, {
     limit: LIST_PAGE,
     ...conditions,
@@ -146,9 +140,10 @@ function rotateCommand(): Command {
   return withUserGroup(command, rotate);
 }
 
-async function rotate({ store, config, caller, id }: Found, options: RotateOptions): Promise<void> {
+async function rotate(found: Found, options: RotateOptions): Promise<void> {
+  const { caller, id } = found;
   const { gracePeriod, showToken } = options;
-  const context = await contextWithKeys(store, config);
+  const context = await contextWithKeys(found);
   const seconds = gracePeriod === undefined ? undefined : gracePeriod / 1_000;
   const { userGroup: rotated, token } = await rotateTokenById(context, caller, id, seconds, undefined);
   const until = rotated.previousTokenExpiresAt;
@@ -170,9 +165,9 @@ function renameCommand(): Command {
       'Gives a user group another id. It keeps its token and everything else; data sources that are reserved for it stay so. ' +
         'The old id is free: a program that asks for it creates another user group.',
     );
-  return withUserGroup(command, async ({ store, config, caller, id }, options: PlaceOptions) => {
-    const [, newId = ''] = command.args;
-    await rename(await contextWithKeys(store, config), caller, id, newId);
+  return withUserGroup(command, async (found, options: PlaceOptions, newId: string) => {
+    const { caller, id } = found;
+    await rename(await contextWithKeys(found), caller, id, newId);
     const result = { user_group_id: newId, previous_user_group_id: id };
     printResult(options, result, `Renamed user group ${id} to ${newId}.`);
   }).argument('<new-id>', 'its new user_group_id');
@@ -211,8 +206,9 @@ function resumeCommand(): Command {
 
 function withSuspension(command: Command, suspended: boolean): Command {
   const [apply, done] = suspended ? [suspendUserGroup, 'Suspended'] : [resumeUserGroup, 'Resumed'];
-  return withUserGroup(command, async ({ store, config, caller, id }, options: PlaceOptions) => {
-    await apply(commandContext(store, config), caller, id);
+  return withUserGroup(command, async (found, options: PlaceOptions) => {
+    const { caller, id } = found;
+    await apply(commandContext(found), caller, id);
     printResult(options, { user_group_id: id, suspended }, `${done} user group ${id}.`);
   });
 }
@@ -225,12 +221,12 @@ function deleteCommand(): Command {
         'with the same id gets another token. Asks for confirmation, unless --yes is set.',
     )
     .option('--yes', 'delete without asking for confirmation');
-  return withUserGroup(command, async ({ store, config, caller, id, userGroup }, options: DeleteOptions) => {
+  return withUserGroup(command, async (found, options: DeleteOptions) => {
+    const { caller, id, userGroup } = found;
     if (!options.yes) await confirmDeletion(userGroup, options);
-    const context = { ...commandContext(store, config), erasures: new HistoryErasures() };
     // Another group may have got the id since this one was confirmed.
     const precondition = options.yes ? undefined : { ifMatch: [versionTag(userGroup)] };
-    await deleteUserGroup(context, caller, id, precondition).catch((error) => {
+    await deleteUserGroup(commandContext(found), caller, id, precondition).catch((error) => {
       if (!(error instanceof Problem && error.code === 'version_mismatch')) throw error;
       throw new UsageError(`user group ${id} was changed at this moment; run the command again`);
     });
@@ -259,30 +255,26 @@ interface Found extends Place {
 }
 
 /** Adds the id of a group as an argument, the options of its place, and an action that works on the group. */
-function withUserGroup<Options extends PlaceOptions>(
+function withUserGroup<Options extends PlaceOptions, Arguments extends unknown[]>(
   command: Command,
-  work: (found: Found, options: Options) => Promise<void>,
+  work: (found: Found, options: Options, ...args: Arguments) => Promise<void>,
 ): Command {
   command.argument('<id>', 'user_group_id of the user group');
-  return addPlaceOptions(command, 'the user group').action(async (id: string) => {
-    const options = command.opts<Options>();
-    await atPlace(options, async (place) => {
-      const { store, caller } = place;
-      try {
-        const userGroup = await findUserGroup({ store }, caller, id);
-        await work({ ...place, id, userGroup }, options);
-      } catch (error) {
-        // Not found, or deleted concurrently.
-        if (!(error instanceof Problem && error.code === 'user_group_not_found')) throw error;
-        throw await unknownUserGroup(store, caller, id, options);
-      }
-    });
-  });
+  const workOnGroup = async (place: Place, options: Options, id: string, ...args: Arguments) => {
+    try {
+      const userGroup = await findUserGroup(place, place.caller, id);
+      await work({ ...place, id, userGroup }, options, ...args);
+    } catch (error) {
+      // Not found, or deleted concurrently.
+      if (!(error instanceof Problem && error.code === 'user_group_not_found')) throw error;
+      throw await unknownUserGroup(place, id, options);
+    }
+  };
+  return onPlace(command, 'the user group', workOnGroup);
 }
 
 async function unknownUserGroup(
-  store: BatchingStore,
-  caller: Caller,
+  { store, caller }: Place,
   id: string,
   { workspace, environment }: PlaceOptions,
 ): Promise<NotFound> {

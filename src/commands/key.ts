@@ -16,9 +16,9 @@ import {
   type DatabaseOptions,
   jsonOption,
   loadConfig,
+  onDatabase,
   refuseNewerVersion,
   requireDatabase,
-  withExistingDatabase,
 } from './option/database-option.ts';
 import { printList, printResult } from './terminal/output.ts';
 import { progressBar } from './terminal/progress.ts';
@@ -92,21 +92,19 @@ function reencryptCommand(): Command {
         'Reencrypt can run while the service is running, and can be interrupted and run again. First restart every process ' +
         'with the new key as the first line of its key ring.',
     );
-  return addDatabaseOptions(command).action((options: DatabaseOptions) =>
-    withExistingDatabase(options, async (database, config) => {
-      refuseNewerVersion(database);
-      const { store } = database;
-      const keyRing = await loadKeyRing(config, store);
-      await registerActiveKey(keyRing, store, Date.now());
-      using bar = progressBar('user groups', await store.read({ kind: 'countRows', table: 'user_groups' }));
-      const { seen, reencrypted } = await reencryptTokens({ store, keyRing }, (count) => bar.show(count));
-      bar.end();
-      const { activeKeyId } = keyRing;
-      printResult(
-        options,
-        { seen, resealed: reencrypted, active_key: activeKeyId },
-        `Re-encrypted ${reencrypted} of ${seen} tokens; all are now encrypted with key ${activeKeyId}.`,
-      );
-    }),
-  );
+  return onDatabase(command, async (database, options: DatabaseOptions) => {
+    refuseNewerVersion(database);
+    const { store } = database;
+    const keyRing = await loadKeyRing(database.config, store);
+    await registerActiveKey(keyRing, store, Date.now());
+    using bar = progressBar('user groups', await store.read({ kind: 'countRows', table: 'user_groups' }));
+    const { seen, reencrypted } = await reencryptTokens({ store, keyRing }, (count) => bar.show(count));
+    bar.end();
+    const { activeKeyId } = keyRing;
+    printResult(
+      options,
+      { seen, resealed: reencrypted, active_key: activeKeyId },
+      `Re-encrypted ${reencrypted} of ${seen} tokens; all are now encrypted with key ${activeKeyId}.`,
+    );
+  });
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { issuerUrl, publishedKeys, signingKeyMembers } from '../domain/signing-key/key-set.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
-import { addPlaceOptions, atPlace, type PlaceOptions } from './option/workspace-option.ts';
+import { onPlace, type PlaceOptions } from './option/workspace-option.ts';
 import { printJson, printTable } from './terminal/output.ts';
 
 export function signingKeyCommand(): Command {
@@ -18,17 +18,14 @@ export function signingKeyCommand(): Command {
 }
 
 function listCommand(): Command {
-  return addPlaceOptions(new Command('list'), 'the keys')
-    .summary('list the published keys')
-    .action((options: PlaceOptions) =>
-      atPlace(options, async ({ store, caller, config }) =>
-        print(await findKeySet(commandContext(store, config), caller), config, options),
-      ),
-    );
+  const command = new Command('list').summary('list the published keys');
+  return onPlace(command, 'the keys', async (place, options: PlaceOptions) =>
+    print(await findKeySet(commandContext(place), place.caller), place.config, options),
+  );
 }
 
 function rotateCommand(): Command {
-  return addPlaceOptions(new Command('rotate'), 'the keys')
+  const command = new Command('rotate')
     .summary('publish new keys, which sign six minutes later')
     .description(
       'Publishes a new key of each algorithm. The previous keys sign for another six minutes, until every verifier has the ' +
@@ -37,14 +34,12 @@ function rotateCommand(): Command {
     .option(
       '--revoke',
       'remove the previous keys and sign with the new ones immediately, because a key has leaked',
-    )
-    .action((options: PlaceOptions & { revoke?: boolean }) =>
-      atPlace(options, async ({ store, caller, config }) => {
-        const { revoke = false } = options;
-        const stored = await rotateKeySet(await contextWithKeys(store, config), caller, { revoke });
-        print(stored, config, options);
-      }),
     );
+  return onPlace(command, 'the keys', async (place, options: PlaceOptions & { revoke?: boolean }) => {
+    const { revoke = false } = options;
+    const stored = await rotateKeySet(await contextWithKeys(place), place.caller, { revoke });
+    print(stored, place.config, options);
+  });
 }
 
 function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: PlaceOptions): void {

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import type { Config } from '../config.ts';
 import { documentTag } from '../domain/document.ts';
 import { timestampOrNull } from '../domain/instant.ts';
 import { type Environment, environments } from '../domain/tenant.ts';
@@ -13,7 +12,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import type { EndpointHealth, Workspace } from '../store/port.ts';
 import { commandContext } from './command-context.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './option/database-option.ts';
+import { type DatabaseOptions, type OpenDatabase, onDatabase } from './option/database-option.ts';
 import { existingWorkspace, parseName } from './option/workspace-option.ts';
 import { confirmByTyping } from './terminal/confirm.ts';
 import { printList, printResult } from './terminal/output.ts';
@@ -56,18 +55,16 @@ function listCommand(): Command {
         `counted up to ${MAX_PENDING}.`,
     )
     .option('--pending', 'only endpoints with pending deliveries');
-  return withPlace(command).action((options: ListOptions) =>
-    withExistingDatabase(options, ({ store }) =>
-      printList(options, endpointPages(store, options), listedFields, {
-        WORKSPACE: 'workspace',
-        ENVIRONMENT: 'environment',
-        ID: 'id',
-        STATUS: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
-        PENDING: 'pending_deliveries',
-        'FAILING SINCE': 'failing_since',
-        URL: 'url',
-      }),
-    ),
+  return onDatabase(withSelection(command), ({ store }, options: ListOptions) =>
+    printList(options, endpointPages(store, options), listedFields, {
+      WORKSPACE: 'workspace',
+      ENVIRONMENT: 'environment',
+      ID: 'id',
+      STATUS: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
+      PENDING: 'pending_deliveries',
+      'FAILING SINCE': 'failing_since',
+      URL: 'url',
+    }),
   );
 }
 
@@ -94,15 +91,13 @@ function disableCommand(): Command {
     )
     .argument('<id>', 'id of the webhook endpoint, as shown by "webhook list"')
     .option('--yes', 'disable without asking for confirmation');
-  return withPlace(command).action((id: string, options: DisableOptions) =>
-    withExistingDatabase(options, async ({ store }, config) => {
-      const found = await findEndpoints(store, id, options);
-      if (options.allWorkspaces && !options.yes) await confirmDisabling(id, found);
-      for (const each of found) await disable(store, config, each);
-      const texts = found.map((each) => `Disabled ${describe(each)}.`);
-      printResult(options, found.map(disabledFields), texts.join('\n'));
-    }),
-  );
+  return onDatabase(withSelection(command), async (database, options: DisableOptions, id: string) => {
+    const found = await findEndpoints(database.store, id, options);
+    if (options.allWorkspaces && !options.yes) await confirmDisabling(id, found);
+    for (const each of found) await disable(database, each);
+    const texts = found.map((each) => `Disabled ${describe(each)}.`);
+    printResult(options, found.map(disabledFields), texts.join('\n'));
+  });
 }
 
 function disabledFields({ key, workspace }: FoundEndpoint): object {
@@ -137,16 +132,16 @@ function confirmDisabling(id: string, found: readonly FoundEndpoint[]): Promise<
   );
 }
 
-async function disable(store: BatchingStore, config: Config, found: FoundEndpoint): Promise<void> {
+async function disable(database: OpenDatabase, found: FoundEndpoint): Promise<void> {
   const { key, endpoint, tag } = found;
-  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), key, tag)))
+  if (endpoint.enabled && !(await disableEndpoint(commandContext(database), key, tag)))
     throw new UsageError(`${describe(found)} was changed at this moment; run the command again`);
   // The service gives up a delivery only when it is due.
-  await giveUpDeliveries({ store }, key);
+  await giveUpDeliveries(database, key);
 }
 
-function withPlace(command: Command): Command {
-  command
+function withSelection(command: Command): Command {
+  return command
     .option('--workspace <name>', 'workspace of the webhook endpoints', parseName)
     .addOption(new Option('--all-workspaces', 'webhook endpoints of all workspaces').conflicts('workspace'))
     .addOption(
@@ -155,7 +150,6 @@ function withPlace(command: Command): Command {
         'only webhook endpoints of this environment (default: both)',
       ).choices(environments),
     );
-  return addDatabaseOptions(command);
 }
 
 /** Yields the endpoints that the options select, or only those with one id, a page per environment. */

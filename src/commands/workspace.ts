@@ -4,12 +4,7 @@ import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
 import { DataError, UsageError } from './exit-code.ts';
-import {
-  addDatabaseOptions,
-  type DatabaseOptions,
-  refuseNewerVersion,
-  withExistingDatabase,
-} from './option/database-option.ts';
+import { type DatabaseOptions, onDatabase, refuseNewerVersion } from './option/database-option.ts';
 import { parseName, unknownWorkspace } from './option/workspace-option.ts';
 import { printList, printResult } from './terminal/output.ts';
 import { progressBar } from './terminal/progress.ts';
@@ -24,10 +19,8 @@ export function workspaceCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list').summary('list the workspaces');
-  return addDatabaseOptions(command).action((options: DatabaseOptions) =>
-    withExistingDatabase(options, ({ store }) =>
-      printList(options, workspacePages(store), listedFields, { NAME: 'name', CREATED: 'created_at' }),
-    ),
+  return onDatabase(command, ({ store }, options: DatabaseOptions) =>
+    printList(options, workspacePages(store), listedFields, { NAME: 'name', CREATED: 'created_at' }),
   );
 }
 
@@ -43,12 +36,10 @@ function renameCommand(): Command {
     )
     .argument('<name>', 'current name, as shown by "workspace list"', parseName)
     .argument('<new-name>', 'new name; must be unique', parseName);
-  return addDatabaseOptions(command).action((from: string, to: string, options: DatabaseOptions) =>
-    withExistingDatabase(options, async ({ store }) => {
-      await rename(store, from, to);
-      printResult(options, { name: to, previous_name: from }, `Renamed workspace ${from} to ${to}.`);
-    }),
-  );
+  return onDatabase(command, async ({ store }, options: DatabaseOptions, from: string, to: string) => {
+    await rename(store, from, to);
+    printResult(options, { name: to, previous_name: from }, `Renamed workspace ${from} to ${to}.`);
+  });
 }
 
 async function rename(store: BatchingStore, from: string, to: string): Promise<void> {
@@ -66,18 +57,16 @@ function deleteCommand(): Command {
         'service is running.',
     )
     .argument('<name>', 'name of the workspace, as shown by "workspace list"', parseName);
-  return addDatabaseOptions(command).action((name: string, options: DatabaseOptions) =>
-    withExistingDatabase(options, async (database) => {
-      refuseNewerVersion(database);
-      await deleteEmpty(database.store, name);
-      printResult(options, { name, status: 'deleted' }, `Deleted workspace ${name}.`);
-    }),
-  );
+  return onDatabase(command, async (database, options: DatabaseOptions, name: string) => {
+    refuseNewerVersion(database);
+    await deleteEmpty(database.store, name);
+    printResult(options, { name, status: 'deleted' }, `Deleted workspace ${name}.`);
+  });
 }
 
 async function deleteEmpty(store: BatchingStore, name: string): Promise<void> {
   using bar = progressBar('rows of history deleted');
-  const result = await deleteWorkspace(store, name, Date.now(), (rows) => bar.add(rows));
+  const result = await deleteWorkspace(store, name, Date.now(), bar.add);
   bar.end();
   if (result === 'not_found') throw await unknownWorkspace(store, name);
   if (result === 'has_user_groups')

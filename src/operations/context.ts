@@ -42,8 +42,11 @@ export interface Context extends EventContext {
   allowsPrivateWebhooks: boolean;
 }
 
-type ContextOptions = Partial<Context> &
-  Pick<Context, 'store' | 'keyRing'> & {
+/** The context of operations that neither encrypt nor decrypt. */
+export type KeylessContext = Omit<Context, 'keyRing'>;
+
+type ContextOptions = Partial<KeylessContext> &
+  Pick<Context, 'store'> & {
     via: Origin['via'];
     /** Called if a background write fails. */
     onBackgroundError?: (error: unknown) => void;
@@ -57,7 +60,7 @@ export function createContext({
   activity = new TenantActivity(),
   onBackgroundError = () => {},
   ...options
-}: ContextOptions): Context {
+}: ContextOptions): KeylessContext {
   const configs = new EnvironmentConfigs(activity);
   return {
     defaultGracePeriodSeconds: 0,

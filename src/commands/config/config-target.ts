@@ -12,11 +12,10 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { applyConfig } from '../../operations/config/apply.ts';
 import { SEND_LESS } from '../../operations/config/plan.ts';
 import { readConfig } from '../../operations/config/read.ts';
-import { atCurrentConfig, EnvironmentConfigs } from '../../operations/document/environment-config.ts';
-import { CpuQueue } from '../../operations/machinery/cpu-queue.ts';
+import { atCurrentConfig } from '../../operations/document/environment-config.ts';
 import { PropertyValidator } from '../../operations/property-schema/validator/validator.ts';
 import { Problem } from '../../problem.ts';
-import { contextWithKeys } from '../command-context.ts';
+import { commandContext, contextWithKeys } from '../command-context.ts';
 import { DataError } from '../exit-code.ts';
 import { selectTarget, type TargetOptions } from '../option/target-option.ts';
 import { atPlace, type Place } from '../option/workspace-option.ts';
@@ -63,18 +62,17 @@ function sentText(config: JsonText, version: number | null): JsonText {
   return withMember(config, 'config_version', jsonText(version));
 }
 
-function databaseTarget({ store, config: settings, caller: operator }: Place): ConfigTarget {
+function databaseTarget(place: Place): ConfigTarget {
+  const { store } = place;
   return {
-    read: async () => {
-      const context = { store, configs: new EnvironmentConfigs(), cpu: CpuQueue.create() };
-      return (await readConfig(context, await atCurrentConfig(store, operator))).text;
-    },
+    read: async () =>
+      (await readConfig(commandContext(place), await atCurrentConfig(store, place.caller))).text,
     put: async (config, { prune, dryRun, version }) => {
       await using propertyValidator = PropertyValidator.forCommand();
-      const context = { ...(await contextWithKeys(store, settings, dryRun)), propertyValidator };
+      const context = { ...(await contextWithKeys(place, dryRun)), propertyValidator };
       try {
         const body = configBody.read(Buffer.from(sentText(config, version)), MAX_MEMBERS);
-        const caller = await atCurrentConfig(store, operator);
+        const caller = await atCurrentConfig(store, place.caller);
         return await applyConfig(context, caller, body, { prune, dryRun });
       } catch (error) {
         throw error instanceof Problem ? asFileError(error.code, error) : error;

@@ -1,7 +1,6 @@
 // Imports into a database.
 
-import type { Config } from '../../config.ts';
-import { type CommandDatabase, MAX_BATCH } from '../../database.ts';
+import { MAX_BATCH } from '../../database.ts';
 import { type Caller, operator } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import { versionTag } from '../../domain/user-group/user-group.ts';
@@ -10,29 +9,27 @@ import { atCurrentConfig, EnvironmentConfig } from '../../operations/document/en
 import { allUserGroupPages } from '../../operations/user-group/export.ts';
 import { ensureWorkspace, findWorkspace } from '../../operations/workspace/workspace.ts';
 import { Problem } from '../../problem.ts';
-import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Workspace } from '../../store/port.ts';
 import { contextWithKeys } from '../command-context.ts';
+import type { OpenDatabase } from '../option/database-option.ts';
 import type { WorkspaceOptions } from '../option/workspace-option.ts';
 import type { ExistingUserGroup, ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
 
 export class DatabaseTarget implements ImportTarget {
   readonly concurrency = MAX_BATCH;
-  readonly #store: BatchingStore;
-  readonly #config: Config;
+  readonly #database: OpenDatabase;
   readonly #place: WorkspaceOptions;
   readonly #settings: ImportSettings;
   #started: { context: Context; caller: Caller } | null = null;
 
-  constructor({ store }: CommandDatabase, config: Config, place: WorkspaceOptions, settings: ImportSettings) {
-    this.#store = store;
-    this.#config = config;
+  constructor(database: OpenDatabase, place: WorkspaceOptions, settings: ImportSettings) {
+    this.#database = database;
     this.#place = place;
     this.#settings = settings;
   }
 
   async preview(): Promise<StartBatch> {
-    const store = this.#store;
+    const { store } = this.#database;
     const { propertyValidator, replaces } = this.#settings;
     const workspace = await findWorkspace(store, this.#place.workspace);
     const tenant = workspace && this.#tenant(workspace);
@@ -43,9 +40,9 @@ export class DatabaseTarget implements ImportTarget {
   }
 
   async start(): Promise<StartBatch> {
-    const store = this.#store;
+    const { store } = this.#database;
     const { propertyValidator, replaces } = this.#settings;
-    const context = { ...(await contextWithKeys(store, this.#config)), propertyValidator };
+    const context = { ...(await contextWithKeys(this.#database)), propertyValidator };
     const { workspace, created } = await ensureWorkspace(store, this.#place.workspace, Date.now());
     if (created) console.error(`Created workspace ${this.#place.workspace}.`);
     const caller = operator(this.#tenant(workspace));
@@ -59,9 +56,10 @@ export class DatabaseTarget implements ImportTarget {
   }
 
   async *userGroups(): AsyncGenerator<ExistingUserGroup[]> {
-    const workspace = await findWorkspace(this.#store, this.#place.workspace);
+    const { store } = this.#database;
+    const workspace = await findWorkspace(store, this.#place.workspace);
     if (workspace === null) return;
-    for await (const page of allUserGroupPages(this.#store, this.#tenant(workspace)))
+    for await (const page of allUserGroupPages(store, this.#tenant(workspace)))
       yield page.map((userGroup) => ({
         id: userGroup.providedId,
         updatedAt: userGroup.updatedAt,
@@ -85,7 +83,7 @@ export class DatabaseTarget implements ImportTarget {
 
   async finish(): Promise<void> {
     // Statistics affect only query plans, and the database gathers them automatically later.
-    await this.#store.write({ kind: 'gatherStatistics' }).catch(() => {});
+    await this.#database.store.write({ kind: 'gatherStatistics' }).catch(() => {});
   }
 
   #tenant({ workspaceId }: Workspace): Tenant {

@@ -144,9 +144,9 @@ async function withImportTarget(
     return await work(new ServiceTarget(place.url, settings));
   }
   const open = dryRun ? withExistingDatabase : withDatabase;
-  await open(options, async (database, config) => {
+  await open(options, async (database) => {
     await refuseUnknownWorkspace(database.store, { ...options, ...place });
-    await work(new DatabaseTarget(database, config, place, settings));
+    await work(new DatabaseTarget(database, place, settings));
   });
 }
 

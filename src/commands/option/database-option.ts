@@ -26,7 +26,20 @@ export function addDatabaseOptions(command: Command): Command {
   return command.addOption(databaseOption()).addOption(jsonOption());
 }
 
-type Work = (database: CommandDatabase, config: Config) => Promise<void>;
+/** Adds these options, and the action of a command that works on an existing database. */
+export function onDatabase<Options extends DatabaseOptions, Arguments extends unknown[]>(
+  command: Command,
+  work: (database: OpenDatabase, options: Options, ...args: Arguments) => Promise<void>,
+): Command {
+  return addDatabaseOptions(command).action(() => {
+    const options = command.opts<Options>();
+    const args = command.processedArgs as Arguments;
+    return withExistingDatabase(options, (database) => work(database, options, ...args));
+  });
+}
+
+export type OpenDatabase = CommandDatabase & { config: Config };
+type Work = (database: OpenDatabase) => Promise<void>;
 
 /** Opens the database, runs `work` and closes the database. Reports on standard error that it created a SQLite file. */
 export async function withDatabase(options: DatabaseOptions, work: Work): Promise<void> {
@@ -35,7 +48,7 @@ export async function withDatabase(options: DatabaseOptions, work: Work): Promis
   const isNew = databaseUrl.engine === 'sqlite' && isMissing(databaseUrl.path);
   await using database = await openForCommand(config);
   if (isNew) console.error(`Created database ${databaseUrl.path}.`);
-  await work(database, config);
+  await work({ ...database, config });
 }
 
 /** Does the same, but throws `NotFound` instead of creating a SQLite database. */
@@ -43,7 +56,7 @@ export async function withExistingDatabase(options: DatabaseOptions, work: Work)
   const config = loadConfig(options);
   requireDatabase(config.databaseUrl);
   await using database = await openForCommand(config);
-  await work(database, config);
+  await work({ ...database, config });
 }
 
 /** Throws `SchemaTooNew` after migrations by a newer version, for commands that must know all data. */

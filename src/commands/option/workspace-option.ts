@@ -1,7 +1,7 @@
 // Options shared by the commands that work on one workspace and environment.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Config, parseName as parseConfiguredName } from '../../config.ts';
+import { parseName as parseConfiguredName } from '../../config.ts';
 import { type Caller, operator } from '../../domain/api-token.ts';
 import { didYouMean } from '../../domain/suggest.ts';
 import { type Environment, environments } from '../../domain/tenant.ts';
@@ -9,7 +9,12 @@ import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../../operations
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Workspace } from '../../store/port.ts';
 import { NotFound } from '../exit-code.ts';
-import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
+import {
+  type DatabaseOptions,
+  type OpenDatabase,
+  onDatabase,
+  withExistingDatabase,
+} from './database-option.ts';
 
 export interface WorkspaceOptions {
   workspace: string;
@@ -35,12 +40,18 @@ export function environmentOption(meaning: string): Option {
 /** Options of commands that work on one workspace and environment of a database. */
 export type PlaceOptions = DatabaseOptions & WorkspaceOptions;
 
-/** Adds the options of commands about `noun`, which is in one workspace and environment. */
-export function addPlaceOptions(command: Command, noun: string): Command {
+/** Adds the options and the action of a command about `noun`, which is in one workspace and environment. */
+export function onPlace<Options extends PlaceOptions, Arguments extends unknown[]>(
+  command: Command,
+  noun: string,
+  work: (place: Place, options: Options, ...args: Arguments) => Promise<void>,
+): Command {
   command
     .addOption(workspaceOption(`workspace of ${noun}`))
     .addOption(environmentOption(`environment of ${noun}`));
-  return addDatabaseOptions(command);
+  return onDatabase(command, async (database, options: Options, ...args: Arguments) =>
+    work(await findPlace(database, options), options, ...args),
+  );
 }
 
 export function parseName(text: string): string {
@@ -59,20 +70,19 @@ export async function existingWorkspace(store: BatchingStore, name: string): Pro
 }
 
 /** A workspace and environment of a database. */
-export interface Place {
-  store: BatchingStore;
-  config: Config;
+export interface Place extends OpenDatabase {
   /** The operator. */
   caller: Caller;
 }
 
 /** Opens the database, and runs `work` at the place in it. Throws `NotFound`. */
 export function atPlace(options: PlaceOptions, work: (place: Place) => Promise<void>): Promise<void> {
-  return withExistingDatabase(options, async ({ store }, config) => {
-    const workspace = await existingWorkspace(store, options.workspace);
-    const caller = operator({ ...workspace, environment: options.environment });
-    await work({ store, config, caller });
-  });
+  return withExistingDatabase(options, async (database) => work(await findPlace(database, options)));
+}
+
+async function findPlace(database: OpenDatabase, options: WorkspaceOptions): Promise<Place> {
+  const { workspaceId } = await existingWorkspace(database.store, options.workspace);
+  return { ...database, caller: operator({ workspaceId, environment: options.environment }) };
 }
 
 /** Throws `NotFound` if the workspace may not be created: all but the first require --create-workspace. */
