@@ -13,6 +13,7 @@ import { type Environment, isSameTenant, tenantOf } from '../../domain/tenant.ts
 import { digestToken, mintApiToken } from '../../domain/token.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow } from '../../store/port.ts';
+import { callerOfAttempts } from '../document/environment-config.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
 import { leaseId } from '../machinery/id-lease.ts';
@@ -21,7 +22,7 @@ import {
   apiTokenInactive,
   apiTokenLimitReached,
   apiTokenNotFound,
-  tooBusy,
+  changedTooOften,
   versionMismatch,
 } from '../refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from '../workspace/workspace.ts';
@@ -30,8 +31,6 @@ import { ensureWorkspace, WorkspaceDeleted } from '../workspace/workspace.ts';
 const LISTED_BYTES = 512;
 const PAGE = 1_000;
 const NUMBER = /^\d{1,15}$/;
-/** Concurrent rotations of one API token interfere: in each round, only one succeeds. */
-const MAX_ATTEMPTS = 100;
 
 type ApiTokenFields = Pick<ApiToken, 'permission'> & Partial<Pick<ApiToken, 'name' | 'expiresAt'>>;
 
@@ -206,16 +205,16 @@ export async function rotateApiToken(
   gracePeriodSeconds: number,
   textTag?: string,
 ): Promise<IssuedApiToken> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (const reader of callerOfAttempts(caller)) {
     const stored = await readApiToken(context, caller, apiTokenId);
     const status = apiTokenStatus(stored, context.clock());
     if (status !== 'active') throw apiTokenInactive(status);
     if (textTag !== undefined && apiTokenTextTag(stored) !== textTag) throw versionMismatch('API token');
     const token = mintApiToken();
-    const rotated = await replaceText(context, caller, stored, { token, gracePeriodSeconds });
+    const rotated = await replaceText(context, reader, stored, { token, gracePeriodSeconds });
     if (rotated !== null) return { apiToken: rotated, token };
   }
-  throw tooBusy('This API token is being rotated too often.');
+  throw changedTooOften('API token');
 }
 
 /** Returns null if the token was rotated or revoked concurrently. */

@@ -179,11 +179,12 @@ async function configFor(
   return configs.of(store, mayDiffer ? await atCurrentConfig(store, caller) : caller);
 }
 
-const MAX_ATTEMPTS = 20;
+/** Each attempt fails only if another request or process makes a change between its statements. */
+export const MAX_ATTEMPTS = 100;
 
 /**
- * Yields the caller for each attempt at what a change of the configuration makes fail. Attempts after the first see the
- * configuration that made the previous one fail.
+ * Yields the caller for each attempt. Attempts after the first see the configuration that may have made the previous
+ * one fail.
  */
 export function* callerOfAttempts(caller: Caller): Generator<Caller> {
   yield caller;

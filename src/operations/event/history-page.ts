@@ -8,6 +8,7 @@ import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { EventSearch } from '../../store/port.ts';
+import { MAX_ATTEMPTS } from '../document/environment-config.ts';
 import { changedTooOften } from '../refusals.ts';
 import {
   earlierParts,
@@ -40,8 +41,6 @@ interface Interruption {
   continueAt: PartEnd | null;
 }
 
-/** Each attempt fails only if the group with the id is renamed, or another group to it, while the page is read. */
-const MAX_ATTEMPTS = 20;
 /** Time after which a page ends early: each part takes several reads, which a slow database delays. */
 const MAX_WALK_MS = 500;
 /** The same while the page is empty. */

@@ -2,6 +2,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
+import { callerOfAttempts } from '../document/environment-config.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { newestRange } from './history.ts';
@@ -10,8 +11,6 @@ type DeletionContext = EventContext & Pick<Context, 'erasures'>;
 
 /** Maximum number of events whose values the transaction of the deletion removes. */
 const MAX_EVENTS = 100;
-/** Each attempt fails only if the group was renamed, or its token changed, between a read and a write. */
-const MAX_ATTEMPTS = 20;
 
 /**
  * Deletes the group: its token is invalid immediately, its id can be used again, and its events keep no
@@ -24,7 +23,7 @@ export async function deleteUserGroup(
   precondition: Precondition | undefined,
 ): Promise<void> {
   const key = context.store.userGroupKey(caller, userGroupId);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (const reader of callerOfAttempts(caller)) {
     const stored = await context.store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();
     if (!isMet(precondition, stored)) throw versionMismatch();
@@ -35,7 +34,7 @@ export async function deleteUserGroup(
       eraseAfter,
       expected: stored.sealedToken,
       precondition,
-      event: await userGroupEvent(context, caller, 'user_group.deleted', key),
+      event: await userGroupEvent(context, reader, 'user_group.deleted', key),
     });
     if (result === 'deleted') return;
     if (result === 'not_found') throw userGroupNotFound();

@@ -30,6 +30,7 @@ import {
 import { Problem } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
+import { callerOfAttempts } from '../document/environment-config.ts';
 import { userGroupEvent } from '../event/event.ts';
 import { changedTooOften } from '../refusals.ts';
 import { WorkspaceDeleted } from '../workspace/workspace.ts';
@@ -38,9 +39,6 @@ import { computeDrift, newUserGroup } from './get-or-create.ts';
 import { type LineResult, type RefusedLine, refusedLine } from './line-result.ts';
 import { writeUpdate } from './update.ts';
 import { checkPolicies, previewRules, type Rules } from './violations.ts';
-
-/** Lines of one group are serialized in this process. Requests and other processes can still interfere. */
-const MAX_ATTEMPTS = 100;
 
 interface ImportJob {
   context: Context;
@@ -75,8 +73,9 @@ async function importGroup(
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
 ): Promise<LineResult> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const result = await importOnce(job, key, body, imported);
+  // Lines of one group are serialized in this process; requests and other processes can interfere.
+  for (const caller of callerOfAttempts(job.caller)) {
+    const result = await importOnce({ ...job, caller }, key, body, imported);
     if (result !== 'changed') return result;
   }
   throw changedTooOften();

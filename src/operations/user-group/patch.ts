@@ -9,12 +9,10 @@ import {
 } from '../../domain/user-group/user-group.ts';
 import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { callerOfAttempts } from '../document/environment-config.ts';
 import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { writeUpdate } from './update.ts';
 import { checkPolicies } from './violations.ts';
-
-/** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
-const MAX_ATTEMPTS = 100;
 
 /**
  * Merges the patch into the current version of the group: concurrent changes are not lost. Throws
@@ -42,15 +40,16 @@ async function mergeInto(
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
   const { store, cpu } = context;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  // Patches of one group are serialized in this process; updates, rotations and other processes can interfere.
+  for (const reader of callerOfAttempts(caller)) {
     const stored = await store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();
     if (!isMet(precondition, stored)) throw versionMismatch();
     await cpu.turn(valuesLength(stored) + valuesLength(patch));
     const fields = mergeFields(stored, patch);
-    await checkPolicies(context, caller, key.providedId, fields);
+    await checkPolicies(context, reader, key.providedId, fields);
     const change = { ...fields, precondition: { ifMatch: [versionTag(stored)] } };
-    const patched = await writeUpdate(context, caller, key, change);
+    const patched = await writeUpdate(context, reader, key, change);
     if (typeof patched === 'object') return openToken(context, patched);
     // The group was changed or deleted concurrently; the next read shows which.
   }

@@ -1,11 +1,9 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { callerOfAttempts } from '../document/environment-config.ts';
 import { userGroupEvent } from '../event/event.ts';
 import { changedTooOften } from '../refusals.ts';
 import { findUserGroup } from './read.ts';
-
-/** Each attempt fails only if the group was renamed, deleted or rotated between a read and a write. */
-const MAX_ATTEMPTS = 20;
 
 /**
  * Returns the group with its token, to show it to a person. The event about it is durable before the token is
@@ -17,8 +15,8 @@ export async function revealToken(
   userGroupId: string,
 ): Promise<OpenUserGroup> {
   let opened = openToken(context, await findUserGroup(context, caller, userGroupId));
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const event = await userGroupEvent(context, caller, 'user_group.token_revealed', opened.userGroup);
+  for (const reader of callerOfAttempts(caller)) {
+    const event = await userGroupEvent(context, reader, 'user_group.token_revealed', opened.userGroup);
     if (event === undefined) return opened;
     await context.store.write({ kind: 'recordEvent', event });
     const current = await findUserGroup(context, caller, userGroupId);

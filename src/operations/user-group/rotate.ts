@@ -12,8 +12,9 @@ import {
 } from '../../domain/token.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { callerOfAttempts } from '../document/environment-config.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { tokenNotFound, tooBusy, versionMismatch } from '../refusals.ts';
+import { changedTooOften, tokenNotFound, versionMismatch } from '../refusals.ts';
 import { findByToken } from './find-by-token.ts';
 import { findUserGroup } from './read.ts';
 
@@ -31,19 +32,7 @@ interface TokenReplacement {
   /** Uses the default of the service if undefined. */
   gracePeriodSeconds: number | undefined;
   precondition: Precondition | undefined;
-  maxAttempts: number;
 }
-
-/**
- * Maximum number of attempts to rotate by token. The second one sees the change that made the first one fail; more
- * failures indicate a bug.
- */
-const MAX_ATTEMPTS = 4;
-/**
- * The same by id: rotations of one group are serialized in this process, but updates and other processes can still
- * interfere.
- */
-const MAX_ATTEMPTS_BY_ID = 100;
 
 /**
  * Replaces the token of a group. Called with the token that the last rotation replaced, returns that
@@ -64,7 +53,7 @@ export async function rotateToken(
     const { userGroup, digest } = found;
     return { userGroup, isReplaced: userGroup.tokenDigest !== digest };
   };
-  return replaceToken(context, caller, { find, gracePeriodSeconds, precondition, maxAttempts: MAX_ATTEMPTS });
+  return replaceToken(context, caller, { find, gracePeriodSeconds, precondition });
 }
 
 /**
@@ -84,7 +73,7 @@ export async function rotateTokenById(
     userGroup: await findUserGroup(context, caller, userGroupId),
     isReplaced: false,
   });
-  const replacement = { find, gracePeriodSeconds, precondition, maxAttempts: MAX_ATTEMPTS_BY_ID };
+  const replacement = { find, gracePeriodSeconds, precondition };
   return groupMutex.runExclusive(keyToString(key), store, () => replaceToken(context, caller, replacement));
 }
 
@@ -92,16 +81,11 @@ export async function rotateTokenById(
 async function replaceToken(
   context: Context,
   caller: Caller,
-  {
-    find,
-    gracePeriodSeconds = context.defaultGracePeriodSeconds,
-    precondition,
-    maxAttempts,
-  }: TokenReplacement,
+  { find, gracePeriodSeconds = context.defaultGracePeriodSeconds, precondition }: TokenReplacement,
 ): Promise<OpenUserGroup> {
   const { store, keyRing, clock } = context;
   const minted = new Set<TokenDigest>();
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  for (const reader of callerOfAttempts(caller)) {
     const { userGroup, isReplaced } = await find();
     // The store may repeat a command whose result was lost; this call met the precondition the first time.
     if (minted.has(userGroup.tokenDigest)) return openToken(context, userGroup);
@@ -125,10 +109,10 @@ async function replaceToken(
       // token.
       previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
       now,
-      event: await userGroupEvent(context, caller, 'user_group.token_rotated', userGroup),
+      event: await userGroupEvent(context, reader, 'user_group.token_rotated', userGroup),
     });
     if (rotated !== null) return { userGroup: rotated, token };
     // The group was changed or deleted concurrently; the next read shows which.
   }
-  throw tooBusy('The token of this user group is being rotated too often.');
+  throw changedTooOften();
 }
