@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Argument } from 'commander';
-import { createTemporaryFile, linkIntoPlace, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
+import { linkIntoPlace, unfinishedFile } from '../system/atomic-file.ts';
 import { explainFileError, UsageError } from './exit-code.ts';
 
 /** The value is undefined for standard output. */
@@ -24,14 +24,12 @@ export async function writeOutput(file: string | undefined, chunks: Chunks): Pro
 
 /** Creates the file atomically: it appears under its name only when it is complete. Throws `UsageError`. */
 async function createFile(file: string, chunks: Chunks): Promise<void> {
-  const unfinished = temporaryPath(file);
-  using _removal = removeOnExit([unfinished]);
   try {
-    createTemporaryFile(unfinished);
+    using unfinished = unfinishedFile(file);
     // Not 'w', which would create the file again if a signal handler has removed it in the meantime.
-    const handle = await open(unfinished, 'r+');
+    const handle = await open(unfinished.path, 'r+');
     await pipeline(chunks, handle.createWriteStream());
-    linkIntoPlace(unfinished, file);
+    linkIntoPlace(unfinished.path, file);
   } catch (error) {
     return explainFileError(error, (message) => new UsageError(`cannot write ${file}: ${message}`));
   }

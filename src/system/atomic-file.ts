@@ -22,27 +22,25 @@ export function refuseExistingFile(path: string): void {
   if (existsSync(path)) throw new FileExists(path);
 }
 
-/** The name of the file until it is complete. */
-export function temporaryPath(path: string): string {
-  return `${path}.${process.pid}.new`;
+interface UnfinishedFile extends Disposable {
+  /** The name of the file until it is complete. */
+  readonly path: string;
 }
 
 /**
  * Creates an empty file that only its owner can read. Never opens an existing file: another user could have created it
- * in order to read the secret.
+ * in order to read the secret. Removed when disposed or by a signal, because a partial export may contain tokens, and
+ * so are the files with these suffixes.
  */
-export function createTemporaryFile(unfinished: string): void {
+export function unfinishedFile(path: string, suffixes: readonly string[] = []): UnfinishedFile {
+  const unfinished = `${path}.${process.pid}.new`;
   // A process that was killed may have had the same process id, as the first process of every container does.
   rmSync(unfinished, { force: true });
   closeSync(openSync(unfinished, 'wx', 0o600));
-}
-
-/** Removes unfinished files on exit, including exit by a signal: a partial export may contain tokens. */
-export function removeOnExit(paths: readonly string[]): Disposable {
-  return onExit(() => {
-    // Removing a file that was never created fails in a directory that the user may not enter.
-    for (const path of paths.filter((each) => existsSync(each))) rmSync(path, { force: true });
+  const removal = onExit(() => {
+    for (const suffix of ['', ...suffixes]) rmSync(unfinished + suffix, { force: true });
   });
+  return { ...removal, path: unfinished };
 }
 
 /**
@@ -67,14 +65,9 @@ export function writeAtomically(
   write: (unfinished: string) => void,
   moveIntoPlace: (unfinished: string, path: string) => void,
 ): void {
-  const unfinished = temporaryPath(path);
-  createTemporaryFile(unfinished);
-  try {
-    write(unfinished);
-    moveIntoPlace(unfinished, path);
-  } finally {
-    rmSync(unfinished, { force: true });
-  }
+  using unfinished = unfinishedFile(path);
+  write(unfinished.path);
+  moveIntoPlace(unfinished.path, path);
 }
 
 /** If two processes or requests create the file concurrently, all use the one that was created first. */

@@ -10,7 +10,7 @@ import { mapInChunks } from '../../operations/pages.ts';
 import { PropertyValidator } from '../../operations/property-schema/validator/validator.ts';
 import { type LineResult, type RefusedLine, refusedLine } from '../../operations/user-group/line-result.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { createTemporaryFile, removeOnExit, temporaryPath } from '../../system/atomic-file.ts';
+import { unfinishedFile } from '../../system/atomic-file.ts';
 import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from '../exit-code.ts';
 import { isCsvName, type Line, ndjsonBatches } from '../ndjson.ts';
 import { withDatabase, withExistingDatabase } from '../option/database-option.ts';
@@ -292,12 +292,11 @@ async function openFile(name: string): Promise<FileHandle> {
 
 /** Returns an unlinked copy: lines may have tokens, and a killed process leaves nothing. */
 async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
-  const path = temporaryPath(join(tmpdir(), 'user-group-service-import'));
-  using _removal = removeOnExit([path]);
+  const path = join(tmpdir(), 'user-group-service-import');
   try {
-    createTemporaryFile(path);
-    const copy = await open(path, 'r+');
-    rmSync(path);
+    using unfinished = unfinishedFile(path);
+    const copy = await open(unfinished.path, 'r+');
+    rmSync(unfinished.path);
     // A stream would hold the file open.
     await copy.writeFile(chunks);
     return copy;

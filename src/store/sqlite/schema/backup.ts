@@ -3,12 +3,10 @@
 import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import {
-  createTemporaryFile,
   FileExists,
   linkIntoPlace,
   refuseExistingFile,
-  removeOnExit,
-  temporaryPath,
+  unfinishedFile,
 } from '../../../system/atomic-file.ts';
 import { deliverSignals, finish } from '../../../system/on-exit.ts';
 import { StoreUnavailable } from '../../port.ts';
@@ -47,9 +45,8 @@ export async function backupFile(
     refuseForeignLog(path);
   });
   // Absolute, because SQLite treats a path that begins with "file:" as a URI.
-  const unfinished = temporaryPath(resolve(to));
-  using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
-  write(to, () => createTemporaryFile(unfinished));
+  using file = write(to, () => unfinishedFile(resolve(to), COMPANIONS));
+  const { path: unfinished } = file;
   await copyPages(resolve(path), { unfinished, to }, onProgress);
   await check(unfinished);
   const userGroups = guard(() => countUserGroups(unfinished));
@@ -59,9 +56,9 @@ export async function backupFile(
 }
 
 /** Throws `FileExists` and `BackupUnwritable`. */
-function write(to: string, work: () => void): void {
+function write<Result>(to: string, work: () => Result): Result {
   try {
-    work();
+    return work();
   } catch (error) {
     throw error instanceof FileExists ? error : new BackupUnwritable(to, error);
   }

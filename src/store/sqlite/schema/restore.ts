@@ -3,13 +3,7 @@
 
 import { createReadStream, createWriteStream, existsSync, lstatSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import {
-  createTemporaryFile,
-  FileExists,
-  linkIntoPlace,
-  removeOnExit,
-  temporaryPath,
-} from '../../../system/atomic-file.ts';
+import { FileExists, linkIntoPlace, unfinishedFile } from '../../../system/atomic-file.ts';
 import { deliverSignals, onExit } from '../../../system/on-exit.ts';
 import { COMPANIONS, futurePath, requireRegularFile } from '../file/file.ts';
 import { asStoreError, guard, sqliteErrorCode } from '../file/file-error.ts';
@@ -43,9 +37,8 @@ export async function restoreFile({ from, to, verify, onProgress }: Restore): Pr
   using _lock = onExit(() => lock.close());
   const path = futurePath(to);
   refuseExisting(path);
-  const unfinished = temporaryPath(path);
-  using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
-  guard(() => createTemporaryFile(unfinished), path);
+  using file = guard(() => unfinishedFile(path, COMPANIONS), path);
+  const { path: unfinished } = file;
   await copyBytes(from, unfinished, onProgress).catch((error) => {
     throw asStoreError(error, path);
   });
