@@ -14,8 +14,7 @@ import { writeLine } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { MigrationLog } from './migration-log.ts';
 import { ensureBootstrapApiToken } from './operations/api-token/bootstrap.ts';
-import type { Context } from './operations/context.ts';
-import { EnvironmentConfigs } from './operations/document/environment-config.ts';
+import { type Context, createContext } from './operations/context.ts';
 import { FeedDelay } from './operations/event/feed-delay.ts';
 import { EventRetention } from './operations/event/retention.ts';
 import { PropertyValidator } from './operations/property-schema/validator/validator.ts';
@@ -200,13 +199,7 @@ async function open(config: Config, clock: () => number, options: ServingOptions
 async function bootstrap(config: Config, { store }: Database, clock: () => number): Promise<void> {
   const { bootstrapApiToken, bootstrapWorkspace, bootstrapEnvironment, eventRetentionDays } = config;
   if (bootstrapApiToken === null) return;
-  const context = {
-    store,
-    clock,
-    configs: new EnvironmentConfigs(),
-    origin: { via: 'service', requestId: null },
-    eventRetentionDays,
-  } as const;
+  const context = createContext({ store, clock, eventRetentionDays, via: 'service' });
   await ensureBootstrapApiToken(context, {
     token: bootstrapApiToken,
     workspaceName: bootstrapWorkspace,

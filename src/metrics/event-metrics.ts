@@ -40,11 +40,7 @@ export class EventMetrics {
     addGauge(this.#registry, {
       name: 'user_group_service_event_feed_delay_seconds',
       help: 'For how long a transaction of PostgreSQL has held up the feed of events, since a scrape first saw it.',
-      read: () =>
-        measure().then(
-          (delayMs) => delayMs / 1_000,
-          () => Number.NaN,
-        ),
+      read: async () => (await measure()) / 1_000,
     });
   }
 

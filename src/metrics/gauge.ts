@@ -8,13 +8,14 @@ interface ReadGauge<Value> {
   read(): Value | Promise<Value>;
 }
 
+/** The value is NaN if it cannot be read, for example because the database is unreachable. */
 export function addGauge(registry: Registry, { name, help, read }: ReadGauge<number>): void {
   new Gauge({
     name,
     help,
     registers: [registry],
     async collect() {
-      this.set(await read());
+      this.set(await Promise.try(read).catch(() => Number.NaN));
     },
   });
 }
