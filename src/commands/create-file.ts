@@ -1,14 +1,16 @@
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Argument } from 'commander';
-import { linkIntoPlace, unfinishedFile } from '../system/atomic-file.ts';
+import { linkIntoPlace, refuseExistingFile, unfinishedFile } from '../system/atomic-file.ts';
 import { explainFileError, UsageError } from './exit-code.ts';
 
-/** The value is undefined for standard output. */
+/** The value is undefined for standard output. Throws `FileExists`. */
 export function outputArgument(): Argument {
-  return new Argument('[file]', 'file to create; standard output if it is - or omitted').argParser((file) =>
-    file === '-' ? undefined : file,
-  );
+  return new Argument('[file]', 'file to create; standard output if it is - or omitted').argParser((file) => {
+    if (file === '-') return undefined;
+    refuseExistingFile(file);
+    return file;
+  });
 }
 
 type Chunks = Iterable<string> | AsyncIterable<string | Buffer>;

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
-import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { UsageError } from './exit-code.ts';
 import { isCsvName } from './ndjson.ts';
@@ -39,7 +38,6 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     throw new UsageError(
       `an export consists of JSON lines, and an import would read ${file} as CSV: use another name`,
     );
-  if (file !== undefined) refuseExistingFile(file);
   let count = 0;
   await atPlace(options, async ({ store, config, caller: tenant }) => {
     const keyRing = withTokens ? await loadKeyRing(config, store) : null;

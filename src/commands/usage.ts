@@ -8,7 +8,6 @@ import { pagesOfList } from '../operations/pages.ts';
 import { listUsage, type UsageEntry, type UsageQuery, usageRange } from '../operations/usage/list.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { UsageError } from './exit-code.ts';
 import { addTargetOptions, selectTarget, type TargetOptions } from './option/target-option.ts';
@@ -77,7 +76,6 @@ function parseDay(text: string): Day {
 }
 
 async function runExport(file: string | undefined, options: ExportOptions): Promise<void> {
-  if (file !== undefined) refuseExistingFile(file);
   const { from, to, groupBy, group = null, integration = null } = options;
   const query = { ...rangeIn({ from, to }), groupBy, userGroupId: group, integration, limit: PAGE };
   const write = (records: AsyncIterable<UsageRecord>) => writeOutput(file, csvLines(records));

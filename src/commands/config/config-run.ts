@@ -7,7 +7,6 @@ import { type ConfigChange, type ConfigPlan, planTexts } from '../../domain/conf
 import { objectText } from '../../domain/json/json-tree.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { refuseExistingFile } from '../../system/atomic-file.ts';
 import { writeOutput } from '../create-file.ts';
 import { ChangesPlanned } from '../exit-code.ts';
 import type { TargetOptions } from '../option/target-option.ts';
@@ -24,7 +23,6 @@ export function exportConfig(
   { format = file?.endsWith('.json') ? 'json' : 'yaml', ...options }: ExportOptions,
 ): Promise<void> {
   return withConfigTarget(options, async (target) => {
-    if (file !== undefined) refuseExistingFile(file);
     const config = await target.read();
     const text = format === 'json' ? `${prettyJson(config)}\n` : toYaml(config);
     await writeOutput(file, [escapeControls(text)]);

@@ -6,7 +6,9 @@ import type { Tenant } from '../../domain/tenant.ts';
 import { versionTag } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../../operations/context.ts';
 import { atCurrentConfig, EnvironmentConfig } from '../../operations/document/environment-config.ts';
+import { deleteUserGroup } from '../../operations/user-group/delete.ts';
 import { allUserGroupPages } from '../../operations/user-group/export.ts';
+import { importLine, previewLine } from '../../operations/user-group/import.ts';
 import { ensureWorkspace, findWorkspace } from '../../operations/workspace/workspace.ts';
 import { Problem } from '../../problem.ts';
 import type { Workspace } from '../../store/port.ts';
@@ -35,7 +37,6 @@ export class DatabaseTarget implements ImportTarget {
     const tenant = workspace && this.#tenant(workspace);
     const rules = tenant ? await EnvironmentConfig.read(store, tenant) : EnvironmentConfig.empty;
     const context = { store, propertyValidator };
-    const { previewLine } = await import('../../operations/user-group/import.ts');
     return async () => (line) => previewLine({ context, tenant, rules, replaces }, line);
   }
 
@@ -47,8 +48,6 @@ export class DatabaseTarget implements ImportTarget {
     if (created) console.error(`Created workspace ${this.#place.workspace}.`);
     const caller = operator(this.#tenant(workspace));
     this.#started = { context, caller };
-    // Imported on demand: compiling its validators takes as long as starting any other command.
-    const { importLine } = await import('../../operations/user-group/import.ts');
     return async () => {
       const job = { context, caller: await atCurrentConfig(store, caller), replaces };
       return (line) => importLine(job, line);
@@ -69,7 +68,6 @@ export class DatabaseTarget implements ImportTarget {
 
   async remove({ id, version }: ExistingUserGroup): ReturnType<ImportTarget['remove']> {
     const { context, caller } = this.#started!;
-    const { deleteUserGroup } = await import('../../operations/user-group/delete.ts');
     try {
       await deleteUserGroup(context, caller, id, { ifMatch: [version] });
       return 'deleted';

@@ -19,7 +19,6 @@ import { createWorkspaceOption, refuseUnknownWorkspace } from '../option/workspa
 import { counted, printJson, printResult } from '../terminal/output.ts';
 import { type ProgressBar, progressBar } from '../terminal/progress.ts';
 import { escapeControls, singleLine } from '../terminal/terminal-text.ts';
-import { DatabaseTarget } from './database-import.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
 import {
   DEFAULT_MAX_DELETIONS,
@@ -139,10 +138,12 @@ async function withImportTarget(
   // Disposed because its threads would keep the process running.
   await using propertyValidator = PropertyValidator.forCommand();
   const settings = { propertyValidator, replaces: update };
+  // Imported on demand: compiling their validators takes as long as starting any other command.
   if ('url' in place) {
     const { ServiceTarget } = await import('./service-import.ts');
     return await work(new ServiceTarget(place.url, settings));
   }
+  const { DatabaseTarget } = await import('./database-import.ts');
   const open = dryRun ? withExistingDatabase : withDatabase;
   await open(options, async (database) => {
     await refuseUnknownWorkspace(database.store, { ...options, ...place });

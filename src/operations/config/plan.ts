@@ -83,7 +83,10 @@ export async function draftConfig(
   let bytes = 0;
   const count = (entry: ConfigChange | KeptEntry): void => {
     bytes += planBytes(entry);
-    if (bytes > maxBytes) throw planTooLarge(maxBytes);
+    if (bytes > maxBytes)
+      throw sendLess(
+        `The entries that change, before and after, and the ids of those that are kept have more than ${maxBytes} bytes.`,
+      );
   };
   for (const { section, id, entry, stored } of targets(config, sections, prune)) {
     await context.cpu.turn(ENTRY_BYTES + (entry ?? stored?.body ?? '').length);
@@ -103,9 +106,15 @@ export async function draftConfig(
   const kept = prune ? [] : keptEntries(config, sections);
   for (const entry of kept) count(entry);
   refuseFields(errors);
-  if (drafts.length > maxChanges) throw tooManyChanges(drafts.length, maxChanges);
+  if (drafts.length > maxChanges)
+    throw sendLess(
+      `The configuration differs in ${drafts.length} entries, and one call changes at most ${maxChanges}.`,
+    );
   const deliveries = context.eventRetentionDays === 0 ? 0 : countDeliveries(config, drafts);
-  if (deliveries > maxDeliveries) throw tooManyDeliveries(deliveries, maxDeliveries);
+  if (deliveries > maxDeliveries)
+    throw sendLess(
+      `The changes cause ${deliveries} webhook deliveries, one for each endpoint that receives an event, and one call causes at most ${maxDeliveries}.`,
+    );
   refuseLimits(config, drafts);
   return {
     config,
@@ -194,23 +203,7 @@ export function configChanged(): Problem {
   );
 }
 
-function planTooLarge(maxBytes: number): Problem {
-  return new Problem(
-    'limit_reached',
-    `The entries that change, before and after, and the ids of those that are kept have more than ${maxBytes} bytes. ${SEND_LESS}`,
-  );
-}
-
-function tooManyChanges(count: number, max: number): Problem {
-  return new Problem(
-    'limit_reached',
-    `The configuration differs in ${count} entries, and one call changes at most ${max}. ${SEND_LESS}`,
-  );
-}
-
-function tooManyDeliveries(count: number, max: number): Problem {
-  return new Problem(
-    'limit_reached',
-    `The changes cause ${count} webhook deliveries, one for each endpoint that receives an event, and one call causes at most ${max}. ${SEND_LESS}`,
-  );
+/** `reason`: which limit of a call is exceeded. */
+function sendLess(reason: string): Problem {
+  return new Problem('limit_reached', `${reason} ${SEND_LESS}`);
 }
