@@ -15,43 +15,37 @@ export interface Queued {
 }
 
 export class TenantQueue<Item extends Queued> {
-  /** Items of each tenant, in order of arrival. */
-  readonly #queues = new Map<number, Item[]>();
+  /** Items in order of arrival. */
+  #items: Item[] = [];
   readonly #share = new FairShare(MAX_QUEUED);
   readonly #turns = new FairTurns();
 
   /** Returns false if the tenant already has too many items in the queue. */
   add(item: Item): boolean {
-    const { tenant } = item;
-    if (!this.#share.admits(tenant)) return false;
-    this.#share.take(tenant, 1);
-    const queue = this.#queues.get(tenant);
-    if (queue === undefined) this.#queues.set(tenant, [item]);
-    else queue.push(item);
+    if (!this.#share.admits(item.tenant)) return false;
+    this.#share.take(item.tenant, 1);
+    this.#items.push(item);
     return true;
   }
 
   get isEmpty(): boolean {
-    return this.#queues.size === 0;
+    return this.#items.length === 0;
   }
 
   /** Removes and returns the next item of a tenant for which `mayStart` returns true. */
   take(mayStart: (tenant: number) => boolean = () => true): Item | undefined {
-    const [first, ...others] = [...this.#queues.values()].filter(([item]) => mayStart(item!.tenant));
+    const [first, ...others] = this.#items.filter(({ tenant }) => mayStart(tenant));
     if (first === undefined) return undefined;
-    const next = others.reduce((best, queue) => (this.#isBefore(queue[0]!, best[0]!) ? queue : best), first);
-    const item = this.#shift(next);
-    this.#turns.serve(this.#turns.startOf(item.tenant));
-    return item;
+    const next = others.reduce((best, item) => (this.#isBefore(item, best) ? item : best), first);
+    this.#remove((item) => item === next);
+    this.#turns.serve(this.#turns.startOf(next.tenant));
+    return next;
   }
 
   /** Removes and returns the items that can no longer be started in time. */
   takeLate(): Item[] {
     const now = performance.now();
-    const late: Item[] = [];
-    for (const queue of this.#queues.values())
-      while (queue.length > 0 && queue[0]!.startBy < now) late.push(this.#shift(queue));
-    return late;
+    return this.#remove(({ startBy }) => startBy < now);
   }
 
   charge(tenant: number, ms: number): void {
@@ -63,10 +57,11 @@ export class TenantQueue<Item extends Queued> {
     return this.#turns.startOf(item.tenant) < this.#turns.startOf(other.tenant);
   }
 
-  #shift(queue: Item[]): Item {
-    const item = queue.shift()!;
-    this.#share.release(item.tenant, 1);
-    if (queue.length === 0) this.#queues.delete(item.tenant);
-    return item;
+  /** Removes and returns the items that match. */
+  #remove(matches: (item: Item) => boolean): Item[] {
+    const removed = this.#items.filter(matches);
+    if (removed.length > 0) this.#items = this.#items.filter((item) => !matches(item));
+    for (const { tenant } of removed) this.#share.release(tenant, 1);
+    return removed;
   }
 }
