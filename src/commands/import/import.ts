@@ -103,7 +103,8 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   if (prune && !update)
     throw new UsageError('--prune requires --update: the file is the list of all customers');
   const { format = isCsvName(file) ? 'csv' : 'json-lines' } = options;
-  await using source = await Source.open(file, format, prune);
+  const source = await openSource(file, format, prune);
+  await using _file = source.file;
   await withImportTarget(options, async (target) => {
     const plan = prune ? await listDeletions(target, source, options) : null;
     if (plan !== null) refuseMassDeletion(plan, maxDelete);
@@ -183,9 +184,8 @@ async function readLines(
   startBatch: StartBatch,
   listed?: ListedIds,
 ): Promise<void> {
-  const { lines: batches, size } = await source.read();
-  using bar = progressBar('bytes', size);
-  for await (const lines of batches) {
+  using bar = progressBar('bytes', source.size);
+  for await (const lines of await batchesOf(source)) {
     const importOne = await startBatch();
     const results = await mapInChunks(lines, concurrency, (line) => importLine(line, importOne));
     if (listed !== undefined) list(listed, lines, results);
@@ -223,7 +223,7 @@ function explainInterruption(error: unknown, lastLine: number): never {
   throw error;
 }
 
-interface Input {
+interface Source {
   name: string;
   format: Format;
   /** null for standard input. */
@@ -234,53 +234,36 @@ interface Input {
   writtenAt: number;
 }
 
-/** Input of an import. If it is read twice and is not a file, it is copied to a temporary one. */
-class Source implements AsyncDisposable {
-  readonly #input: Input;
+/**
+ * Opens the input before the database is opened, so that a failure does not create one. If it is read twice and is not a
+ * file, it is copied to a temporary one.
+ */
+async function openSource(name: string, format: Format, isReadAgain: boolean): Promise<Source> {
+  const file = name === '-' ? null : await openFile(name);
+  const stats = file === null ? fstatSync(process.stdin.fd) : await file.stat();
+  // A pipe is written by a process that started at the same time. The clock that dated a file may be ahead.
+  const writtenAt = stats.isFile() ? Math.min(stats.mtimeMs, Date.now()) : performance.timeOrigin;
+  const size = file !== null && stats.isFile() ? stats.size : null;
+  const source = { name, format, file, size, writtenAt };
+  if (size !== null || !isReadAgain) return source;
+  await using _copied = file;
+  const copy = await copyInput(chunksOf(source));
+  return { ...source, file: copy, size: (await copy.stat()).size };
+}
 
-  /** Called before the database is opened, so that a failure does not create one. */
-  static async open(name: string, format: Format, isReadAgain: boolean): Promise<Source> {
-    const file = name === '-' ? null : await openFile(name);
-    const stats = file === null ? fstatSync(process.stdin.fd) : await file.stat();
-    // A pipe is written by a process that started at the same time. The clock that dated a file may be ahead.
-    const writtenAt = stats.isFile() ? Math.min(stats.mtimeMs, Date.now()) : performance.timeOrigin;
-    const size = file !== null && stats.isFile() ? stats.size : null;
-    const input = { name, format, file, size, writtenAt };
-    const source = new Source(input);
-    if (size !== null || !isReadAgain) return source;
-    await using _copied = source;
-    const copy = await copyInput(source.#chunks());
-    return new Source({ ...input, file: copy, size: (await copy.stat()).size });
-  }
+async function batchesOf(source: Source): Promise<AsyncIterable<Line[]>> {
+  if (source.format === 'json-lines') return ndjsonBatches(chunksOf(source), BATCH);
+  // Loaded only for the files that need it.
+  const { csvBatches } = await import('./csv.ts');
+  return csvBatches(chunksOf(source), BATCH);
+}
 
-  private constructor(input: Input) {
-    this.#input = input;
-  }
-
-  get writtenAt(): number {
-    return this.#input.writtenAt;
-  }
-
-  async read(): Promise<{ lines: AsyncIterable<Line[]>; size: number | null }> {
-    const { format, size } = this.#input;
-    if (format === 'json-lines') return { lines: ndjsonBatches(this.#chunks(), BATCH), size };
-    // Loaded only for the files that need it.
-    const { csvBatches } = await import('./csv.ts');
-    return { lines: csvBatches(this.#chunks(), BATCH), size };
-  }
-
-  async *#chunks(): AsyncGenerator<Buffer> {
-    const { name, file, size } = this.#input;
-    const start = size === null ? {} : { start: 0 };
-    try {
-      yield* file?.createReadStream({ ...start, autoClose: false }) ?? process.stdin;
-    } catch (error) {
-      explainReadError(error, name);
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#input.file?.close();
+async function* chunksOf({ name, file, size }: Source): AsyncGenerator<Buffer> {
+  const start = size === null ? {} : { start: 0 };
+  try {
+    yield* file?.createReadStream({ ...start, autoClose: false }) ?? process.stdin;
+  } catch (error) {
+    explainReadError(error, name);
   }
 }
 
