@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { App } from '../app.ts';
-import { allSettings, type Flags, readConfig, variableText } from '../config.ts';
+import { allSettings, type Flags, readConfig, type Setting, variableText } from '../config.ts';
 import { createLog } from '../log.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
 import { addHelpSection } from './terminal/help-layout.ts';
@@ -12,11 +12,7 @@ export function serveCommand(): Command {
       'Serves the API until SIGTERM, SIGINT or, in a terminal, SIGHUP. Each setting is read from its flag or its environment variable; ' +
         'secrets only from the environment variable or from the file named by NAME_FILE. Never prints a secret.',
     );
-  for (const setting of allSettings) {
-    const { flag, fallback, meaning } = setting;
-    if (flag !== undefined)
-      command.option(flag, `${meaning} (${variableText(setting)}; default: ${fallback || 'none'})`);
-  }
+  for (const setting of allSettings) addSetting(command, setting);
   addHelpSection(
     command,
     'Secrets:',
@@ -34,4 +30,11 @@ export function serveCommand(): Command {
       );
     await serveUntilSignal(log, config, announce);
   });
+}
+
+/** Adds the flag of a setting, if it has one. */
+export function addSetting(command: Command, setting: Setting<unknown>): void {
+  const { flag, fallback, meaning } = setting;
+  if (flag !== undefined)
+    command.option(flag, `${meaning} (${variableText(setting)}; default: ${fallback || 'none'})`);
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { App } from '../app.ts';
-import { ConfigInvalid, readConfig } from '../config.ts';
+import { ConfigInvalid, type Flags, readConfig, settings } from '../config.ts';
 import { type Caller, operator, type Permission } from '../domain/api-token.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
@@ -17,19 +17,14 @@ import { Problem } from '../problem.ts';
 import { runsInClone } from '../system/program-file.ts';
 import { explainFileError } from './exit-code.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
+import { addSetting } from './serve.ts';
 
 const COMMAND_LINE = { via: 'command_line', requestId: null } as const;
 
-interface StartOptions {
-  data: string;
-  demo?: true;
-  host?: string;
-  port?: string;
-  logLevel?: string;
-}
+type StartOptions = Flags & { data: string; demo?: true };
 
 export function startCommand(): Command {
-  return new Command('start')
+  const command = new Command('start')
     .summary('quick start: set up and run the service with one command')
     .description(
       'Quick start. Creates what is missing in the data directory (database, key file, and a workspace "default" with a ' +
@@ -37,29 +32,29 @@ export function startCommand(): Command {
         'serve to connect to another database.',
     )
     .option('--data <directory>', 'directory for all data', 'data')
-    .option('--demo', 'create demo data: customers, a catalogue and a sample dashboard')
-    .option('--host <address>', 'address to listen on (HOST; default: 127.0.0.1)')
-    .option('--port <port>', 'port to listen on (PORT; default: 8080)')
-    .option('--log-level <level>', 'minimum level to log (LOG_LEVEL; default: info)')
-    .action(async ({ data, demo: createsDemo, ...flags }: StartOptions) => {
-      const path = join(data, 'user-groups.db');
-      const isNew = !existsSync(path);
-      const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
-      const log = await createLog(config);
-      let tokens: Pick<Welcome, 'token' | 'admin'> | undefined;
-      const prepare = async (context: Context): Promise<void> => {
-        const stored = readToken(join(data, 'api-token'));
-        const storedAdmin = readToken(join(data, 'admin-token'));
-        const token = await ensureToken(context, [stored, storedAdmin], 'read-write');
-        tokens = { token, admin: await ensureToken(context, [storedAdmin, stored], 'admin') };
-      };
-      const announce = async (app: App): Promise<void> => {
-        const { token, admin } = tokens!;
-        const demo = createsDemo ? await createDemoData(app, admin.caller) : null;
-        printWelcome(app, { isNew, data: dirname(path), token, admin, demo });
-      };
-      await serveUntilSignal(log, config, announce, prepare);
-    });
+    .option('--demo', 'create demo data: customers, a catalogue and a sample dashboard');
+  for (const setting of [settings.host, settings.port, settings.logLevel]) addSetting(command, setting);
+  return command.action(start);
+}
+
+async function start({ data, demo: createsDemo, ...flags }: StartOptions): Promise<void> {
+  const path = join(data, 'user-groups.db');
+  const isNew = !existsSync(path);
+  const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
+  const log = await createLog(config);
+  let tokens: Pick<Welcome, 'token' | 'admin'> | undefined;
+  const prepare = async (context: Context): Promise<void> => {
+    const stored = readToken(join(data, 'api-token'));
+    const storedAdmin = readToken(join(data, 'admin-token'));
+    const token = await ensureToken(context, [stored, storedAdmin], 'read-write');
+    tokens = { token, admin: await ensureToken(context, [storedAdmin, stored], 'admin') };
+  };
+  const announce = async (app: App): Promise<void> => {
+    const { token, admin } = tokens!;
+    const demo = createsDemo ? await createDemoData(app, admin.caller) : null;
+    printWelcome(app, { isNew, data: dirname(path), token, admin, demo });
+  };
+  await serveUntilSignal(log, config, announce, prepare);
 }
 
 interface QuickStartToken {
