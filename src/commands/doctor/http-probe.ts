@@ -1,5 +1,6 @@
 // Sends requests exactly as given: unlike fetch, node:http does not normalize the path and sends GET with a body.
 
+import { once } from 'node:events';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
@@ -34,50 +35,39 @@ export interface ProbeResponse {
   certificate: Certificate | null;
 }
 
-export class HttpProbe {
-  readonly url: URL;
-  /** Whether a response was `rate_limited`. */
-  isLimited = false;
+/** The response is `rate_limited`. */
+export class RateLimited extends Error {}
 
-  constructor(url: URL) {
-    this.url = url;
-  }
-
-  /** Throws Node's error if the connection fails, and after a time limit. */
-  async send(request: ProbeRequest): Promise<ProbeResponse> {
-    const response = await this.#send(request);
-    if (response.code === 'rate_limited') this.isLimited = true;
-    return response;
-  }
-
-  #send({ method = 'GET', path, headers = {}, body }: ProbeRequest): Promise<ProbeResponse> {
-    const { protocol, hostname, port, pathname } = this.url;
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const options = {
-      method,
-      hostname: hostname.replace(/^\[|\]$/g, ''),
-      port,
-      path: pathname.replace(/\/$/, '') + path,
-      agent: false as const,
-      signal,
-      headers: {
-        ...headers,
-        ...(body !== undefined && {
-          'content-type': 'application/json',
-          'content-length': String(Buffer.byteLength(body)),
-        }),
-      },
-    };
-    return new Promise((resolve, rejectWith) => {
-      const reject = (error: unknown): void =>
-        rejectWith(signal.aborted ? new Error(`no response within ${TIMEOUT_MS / 1_000} seconds`) : error);
-      const request = (protocol === 'https:' ? https : http).request(options, (response) => {
-        const certificate = certificateOf(request);
-        readText(response).then((text) => resolve(toProbeResponse(response, text, certificate)), reject);
-      });
-      request.on('error', reject);
-      request.end(body);
-    });
+/** Throws `RateLimited`, and Node's error if the connection fails, and after a time limit. */
+export async function send(
+  { protocol, hostname, port, pathname }: URL,
+  { method = 'GET', path, headers = {}, body }: ProbeRequest,
+): Promise<ProbeResponse> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const options = {
+    method,
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    path: pathname.replace(/\/$/, '') + path,
+    agent: false as const,
+    signal,
+    headers: {
+      ...headers,
+      ...(body !== undefined && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+      }),
+    },
+  };
+  const request = (protocol === 'https:' ? https : http).request(options).end(body);
+  // The errors after the response are those of its body.
+  request.on('error', () => {});
+  try {
+    const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
+    const certificate = certificateOf(request);
+    return toProbeResponse(response, await readText(response), certificate);
+  } catch (error) {
+    throw signal.aborted ? new Error(`no response within ${TIMEOUT_MS / 1_000} seconds`) : error;
   }
 }
 
@@ -105,5 +95,6 @@ function toProbeResponse(
   const json = parseLenientObject(text) ?? {};
   const isProblem = headers['content-type']?.startsWith('application/problem+json') && json.success === 0;
   const code = isProblem && typeof json.code === 'string' ? json.code : null;
+  if (code === 'rate_limited') throw new RateLimited('the service returned 429 rate_limited');
   return { status: statusCode, headers, json, code, certificate };
 }

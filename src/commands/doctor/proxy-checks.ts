@@ -6,7 +6,7 @@ import { DAY_MS } from '../../domain/instant.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { certificateRemedy } from '../service-client.ts';
 import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
-import { HttpProbe, type ProbeRequest, type ProbeResponse } from './http-probe.ts';
+import { type ProbeRequest, type ProbeResponse, RateLimited, send } from './http-probe.ts';
 
 const CERTIFICATE_WARNING_DAYS = 14;
 const CERTIFICATE_FAILURE_DAYS = 3;
@@ -25,35 +25,32 @@ const LONGEST_ID = '%F0%9F%A9%BA'.repeat(limits.textCodePoints);
 const LONG_HEADER = 'x'.repeat(4_096);
 
 export async function checkProxy(url: URL, apiToken: Secret | null): Promise<Check[]> {
-  const probe = new HttpProbe(url);
-  const reachable = await attempt('reachable', remedyIfUnreachable(url), () => checkAlive(probe));
+  const reachable = await attempt('reachable', remedyIfUnreachable(url), () => checkAlive(url));
   if (reachable.status === 'failed') return [reachable];
   const checks: Check[] = [reachable];
   for (const [name, check] of Object.entries(proxyChecks))
-    checks.push(await attemptBelowLimit(probe, name, () => check(probe)));
-  return [...checks, ...(await checkWithToken(probe, apiToken))];
+    checks.push(await attemptBelowLimit(url, name, () => check(url)));
+  return [...checks, ...(await checkWithToken(url, apiToken))];
 }
 
 /** Beyond a limit of the service, every request gets the same error, which says nothing about the proxy. */
-async function attemptBelowLimit(
-  probe: HttpProbe,
-  name: string,
-  check: () => Promise<CheckResult>,
-): Promise<Check> {
-  probe.isLimited = false;
-  const result = await attempt(name, remedyIfUnreachable(probe.url), check);
-  if (!probe.isLimited) return result;
+function attemptBelowLimit(url: URL, name: string, check: () => Promise<CheckResult>): Promise<Check> {
   const remedy =
     'repeat the check after a minute; behind a proxy, all clients share one limit until UGS_TRUSTED_PROXIES has its address';
-  return { name, ...warning('not checked: the service returned 429 rate_limited', remedy) };
+  return attempt(name, remedyIfUnreachable(url), () =>
+    check().catch((error) => {
+      if (!(error instanceof RateLimited)) throw error;
+      return warning(`not checked: ${error.message}`, remedy);
+    }),
+  );
 }
 
 function remedyIfUnreachable({ href }: URL): string {
   return `check that the service is running, the URL, and the address, certificate and log of the proxy${certificateRemedy(href)}`;
 }
 
-async function checkAlive(probe: HttpProbe): Promise<CheckResult> {
-  const { status, json } = await probe.send({ path: '/healthz' });
+async function checkAlive(url: URL): Promise<CheckResult> {
+  const { status, json } = await send(url, { path: '/healthz' });
   if (status === 200 && json.status === 'alive') return ok('/healthz responds');
   if (status >= 502 && status <= 504)
     return failed(
@@ -64,24 +61,24 @@ async function checkAlive(probe: HttpProbe): Promise<CheckResult> {
   return failed(`/healthz returned ${status} instead of the response of the service`, remedy);
 }
 
-const proxyChecks: Record<string, (probe: HttpProbe) => Promise<CheckResult>> = {
-  ready: async (probe) => {
-    const { status, json } = await probe.send({ path: '/readyz' });
+const proxyChecks: Record<string, (url: URL) => Promise<CheckResult>> = {
+  ready: async (url) => {
+    const { status, json } = await send(url, { path: '/readyz' });
     if (status === 200 && json.status === 'ready') return ok('/readyz reports ready');
     const detail = typeof json.detail === 'string' ? `: ${json.detail.replace(/\.$/, '')}` : '';
     return failed(`/readyz returned ${status}${detail}`, 'read the log of the service');
   },
   tls: checkTls,
   caching: checkCaching,
-  'request id': async (probe) => {
-    const { headers, json } = await probe.send({ path: '/v1/doctor' });
+  'request id': async (url) => {
+    const { headers, json } = await send(url, { path: '/v1/doctor' });
     const id = headers['x-request-id'];
     if (id !== undefined && id === json.request_id) return ok('X-Request-Id passes');
     const remedy = 'let the response header X-Request-Id pass: it leads to the lines of the log';
     return failed('X-Request-Id is missing or differs from the request_id of the error', remedy);
   },
-  'error format': async (probe) => {
-    const { status, code } = await probe.send({ path: '/v1/doctor' });
+  'error format': async (url) => {
+    const { status, code } = await send(url, { path: '/v1/doctor' });
     if (status === 404 && code === 'not_found') return ok('errors of the service pass');
     const remedy = 'do not replace the errors of the service (nginx: proxy_intercept_errors off)';
     return failed(`an unknown path returned ${status}, not the error of the service`, remedy);
@@ -89,15 +86,15 @@ const proxyChecks: Record<string, (probe: HttpProbe) => Promise<CheckResult>> = 
   'encoded paths': checkEncodedPaths,
   methods: checkMethods,
   'precondition headers': checkPreconditions,
-  'long requests': async (probe) => {
+  'long requests': async (url) => {
     const request = { path: `${GROUPS}/${LONGEST_ID}`, headers: { 'x-doctor': LONG_HEADER } };
-    const response = await probe.send(request);
+    const response = await send(url, request);
     const what = `a path of ${request.path.length} bytes and a header of ${LONG_HEADER.length}`;
     const remedy = 'accept 16 KiB of headers (nginx: large_client_header_buffers 4 16k)';
     return arrived(what, response, remedy);
   },
-  'large bodies': async (probe) => {
-    const response = await probe.send({ method: 'POST', path: GROUPS, body: ' '.repeat(limits.bodyBytes) });
+  'large bodies': async (url) => {
+    const response = await send(url, { method: 'POST', path: GROUPS, body: ' '.repeat(limits.bodyBytes) });
     const remedy = 'accept bodies of 256 KiB (nginx: client_max_body_size 1m)';
     return arrived(`a body of ${limits.bodyBytes} bytes`, response, remedy);
   },
@@ -108,8 +105,8 @@ function arrived(what: string, { status, code }: ProbeResponse, remedy: string):
   return failed(`${what} returned ${status}`, remedy);
 }
 
-async function checkTls(probe: HttpProbe): Promise<CheckResult> {
-  const { protocol, hostname } = probe.url;
+async function checkTls(url: URL): Promise<CheckResult> {
+  const { protocol, hostname } = url;
   if (protocol === 'http:') {
     if (LOOPBACK.test(hostname)) return skipped('the URL leads to this machine');
     return warning(
@@ -117,7 +114,7 @@ async function checkTls(probe: HttpProbe): Promise<CheckResult> {
       'put TLS in front, and use https://',
     );
   }
-  const { certificate } = await probe.send({ path: '/healthz' });
+  const { certificate } = await send(url, { path: '/healthz' });
   if (certificate === null) return skipped('the certificate cannot be read');
   const days = (certificate.expiresAt - Date.now()) / DAY_MS;
   const lifetimeDays = (certificate.expiresAt - certificate.validFrom) / DAY_MS;
@@ -130,9 +127,9 @@ async function checkTls(probe: HttpProbe): Promise<CheckResult> {
   return ok(message);
 }
 
-async function checkCaching(probe: HttpProbe): Promise<CheckResult> {
+async function checkCaching(url: URL): Promise<CheckResult> {
   const request: ProbeRequest = { path: '/healthz' };
-  const [first, second] = [await probe.send(request), await probe.send(request)];
+  const [first, second] = [await send(url, request), await send(url, request)];
   const remedy = 'do not cache responses of the service: a revoked token would keep working';
   const isRepeated =
     first.headers['x-request-id'] !== undefined &&
@@ -143,25 +140,25 @@ async function checkCaching(probe: HttpProbe): Promise<CheckResult> {
 }
 
 /** The service rejects invalid UTF-8 before authentication, unless the path was encoded a second time. */
-async function checkEncodedPaths(probe: HttpProbe): Promise<CheckResult> {
+async function checkEncodedPaths(url: URL): Promise<CheckResult> {
   const remedy =
     'forward the path unchanged (nginx: proxy_pass without a path; Apache: AllowEncodedSlashes NoDecode and nocanon; ' +
     'Traefik: encodedCharacters of the entry point)';
-  const reserved = await probe.send({ path: `${GROUPS}/doctor${RESERVED}` });
+  const reserved = await send(url, { path: `${GROUPS}/doctor${RESERVED}` });
   if (reserved.code !== UNAUTHENTICATED)
     return failed(
       `an id with ${RESERVED} returned ${reserved.status}: the path was decoded or refused`,
       remedy,
     );
-  const invalid = await probe.send({ path: `${GROUPS}/%FF` });
+  const invalid = await send(url, { path: `${GROUPS}/%FF` });
   if (invalid.code === UNAUTHENTICATED) return failed('the path was percent-encoded a second time', remedy);
   return ok(`ids with ${RESERVED} pass unchanged`);
 }
 
-async function checkMethods(probe: HttpProbe): Promise<CheckResult> {
+async function checkMethods(url: URL): Promise<CheckResult> {
   const refused: string[] = [];
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
-    const { code } = await probe.send({ method, path: `${GROUPS}/doctor` });
+    const { code } = await send(url, { method, path: `${GROUPS}/doctor` });
     if (code !== UNAUTHENTICATED) refused.push(method);
   }
   if (refused.length === 0) return ok('PUT, PATCH and DELETE pass');
@@ -169,10 +166,10 @@ async function checkMethods(probe: HttpProbe): Promise<CheckResult> {
 }
 
 /** /healthz has no version, so the service rejects preconditions there. */
-async function checkPreconditions(probe: HttpProbe): Promise<CheckResult> {
+async function checkPreconditions(url: URL): Promise<CheckResult> {
   const lost: string[] = [];
   for (const name of ['If-Match', 'If-None-Match']) {
-    const { code } = await probe.send({ path: '/healthz', headers: { [name]: '"doctor"' } });
+    const { code } = await send(url, { path: '/healthz', headers: { [name]: '"doctor"' } });
     if (code !== 'invalid_request') lost.push(name);
   }
   if (lost.length === 0) return ok('If-Match and If-None-Match pass');
@@ -180,7 +177,7 @@ async function checkPreconditions(probe: HttpProbe): Promise<CheckResult> {
   return failed(`${lost.join(' and ')} did not arrive`, remedy);
 }
 
-async function checkWithToken(probe: HttpProbe, apiToken: Secret | null): Promise<Check[]> {
+async function checkWithToken(url: URL, apiToken: Secret | null): Promise<Check[]> {
   if (apiToken === null)
     return [
       {
@@ -189,32 +186,30 @@ async function checkWithToken(probe: HttpProbe, apiToken: Secret | null): Promis
       },
     ];
   const headers = { authorization: `Token ${apiToken.reveal()}` };
-  const authorization = await attemptBelowLimit(probe, 'authorization', () =>
-    checkAuthorization(probe, headers),
-  );
+  const authorization = await attemptBelowLimit(url, 'authorization', () => checkAuthorization(url, headers));
   if (authorization.status !== 'ok') return [authorization];
   return [
     authorization,
-    await attemptBelowLimit(probe, 'body of GET', () => checkBodyOfGet(probe, headers)),
-    await attemptBelowLimit(probe, 'etag', () => checkEntityTag(probe, headers)),
-    await attemptBelowLimit(probe, 'issuer', () => checkIssuer(probe, headers)),
+    await attemptBelowLimit(url, 'body of GET', () => checkBodyOfGet(url, headers)),
+    await attemptBelowLimit(url, 'etag', () => checkEntityTag(url, headers)),
+    await attemptBelowLimit(url, 'issuer', () => checkIssuer(url, headers)),
   ];
 }
 
 type Authorization = Record<'authorization', string>;
 
-async function checkAuthorization(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
+async function checkAuthorization(url: URL, headers: Authorization): Promise<CheckResult> {
   const request = { method: 'POST', path: '/v1/resolve', headers, body: '{"token":"doctor"}' };
-  const { status, code } = await probe.send(request);
+  const { status, code } = await send(url, request);
   if (code === 'user_group_token_not_found') return ok('the API token arrives and is valid');
   const remedy =
     'forward the header Authorization and the body unchanged; check with "api-token list" that the API token is active';
   return failed(`a call with the API token returned ${status} ${code ?? ''}`.trim(), remedy);
 }
 
-async function checkBodyOfGet(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
+async function checkBodyOfGet(url: URL, headers: Authorization): Promise<CheckResult> {
   const body = JSON.stringify({ user_group_id: NO_GROUP });
-  const { status, code } = await probe.send({ path: '/api/user', headers, body });
+  const { status, code } = await send(url, { path: '/api/user', headers, body });
   if (code === 'user_group_not_found') return ok('GET /api/user passes with its body');
   if (code === 'permission_denied') return skipped('the API token may only resolve; use one that may read');
   const remedy = 'let callers use POST /v1/user-groups, or let the body of a GET pass';
@@ -222,28 +217,28 @@ async function checkBodyOfGet(probe: HttpProbe, headers: Authorization): Promise
 }
 
 /** Reads an existing group: its entity tag must arrive, and come back unchanged. */
-async function checkEntityTag(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
-  const list = await probe.send({ path: `${GROUPS}?limit=1`, headers });
+async function checkEntityTag(url: URL, headers: Authorization): Promise<CheckResult> {
+  const list = await send(url, { path: `${GROUPS}?limit=1`, headers });
   const [group] = (list.json.user_groups as { provided_id: string }[] | undefined) ?? [];
   if (group === undefined) return skipped('there is no user group that the API token may read');
   const path = `${GROUPS}/${encodeURIComponent(group.provided_id)}`;
   const compressed = { ...headers, 'accept-encoding': 'gzip' };
-  const { etag } = (await probe.send({ path, headers: compressed })).headers;
+  const { etag } = (await send(url, { path, headers: compressed })).headers;
   const remedy = 'let ETag pass unchanged, and do not compress JSON in the proxy: that weakens or removes it';
   if (!etag?.startsWith('"'))
     return failed(`the ETag of a user group arrived as ${etag ?? 'nothing'}`, remedy);
-  const { status } = await probe.send({ path, headers: { ...headers, 'if-none-match': etag } });
+  const { status } = await send(url, { path, headers: { ...headers, 'if-none-match': etag } });
   if (status === 304) return ok('ETag and If-None-Match pass unchanged');
   return failed(`a read with the current ETag returned ${status} instead of 304`, remedy);
 }
 
 /** Without UGS_PUBLIC_URL, the issuer is the address that the process listens on, behind a proxy usually a local one. */
-async function checkIssuer(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
-  const { issuer } = (await probe.send({ path: '/v1/signing-keys', headers })).json;
+async function checkIssuer(url: URL, headers: Authorization): Promise<CheckResult> {
+  const { issuer } = (await send(url, { path: '/v1/signing-keys', headers })).json;
   if (typeof issuer !== 'string')
     return skipped('the environment has no signing keys, or the API token lacks the permission admin');
   const { origin, hostname } = new URL(issuer);
-  if (origin === probe.url.origin || !LOOPBACK.test(hostname)) return ok(`embed tokens name ${issuer}`);
+  if (origin === url.origin || !LOOPBACK.test(hostname)) return ok(`embed tokens name ${issuer}`);
   const remedy = 'set UGS_PUBLIC_URL to the URL at which tools reach the service';
   return warning(`embed tokens name ${issuer}, which only the machine of the service reaches`, remedy);
 }
