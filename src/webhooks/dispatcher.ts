@@ -14,7 +14,7 @@ import { readForScrape } from '../operations/machinery/read-for-scrape.ts';
 import type { DeliveryContext } from '../operations/webhook-endpoint/delivery.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { WebhookEndpointLog } from './endpoint-log.ts';
-import { Lane } from './lane.ts';
+import { Lane, type SharedOptions } from './lane.ts';
 import type { WebhookObserver } from './observer.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { PendingEndpoints } from './pending-endpoints.ts';
@@ -48,14 +48,9 @@ interface DispatcherOptions extends SenderOptions {
 }
 
 export class WebhookDispatcher {
-  readonly #options: DispatcherOptions;
   readonly #context: DeliveryContext;
-  readonly #sender: WebhookSender;
-  readonly #outcomes: OutcomeWriter;
-  readonly #endpointLog: WebhookEndpointLog;
+  readonly #shared: SharedOptions;
   readonly #pending: PendingEndpoints;
-  readonly #slots = new Slots(MAX_IN_FLIGHT);
-  readonly #claims = new Slots(MAX_CLAIMING);
   readonly #lanes = new Map<string, Lane>();
   readonly #retries = new RetryTimers((endpoint) => this.#wake(endpoint));
   #isStopping = false;
@@ -63,13 +58,19 @@ export class WebhookDispatcher {
   #polled: Promise<void> = Promise.resolve();
   #pollMs = POLL_MS;
 
-  constructor(options: DispatcherOptions) {
-    this.#options = options;
-    this.#context = { ...options.context, origin: { via: 'service', requestId: null } };
-    this.#sender = new WebhookSender(options);
-    this.#outcomes = new OutcomeWriter(options.context.store, options.onError);
-    this.#endpointLog = new WebhookEndpointLog(options.log);
-    this.#pending = new PendingEndpoints(options.context.store);
+  constructor({ context, observer, log, onError, ...options }: DispatcherOptions) {
+    this.#context = { ...context, origin: { via: 'service', requestId: null } };
+    this.#shared = {
+      sender: new WebhookSender(options),
+      outcomes: new OutcomeWriter(context.store, onError),
+      slots: new Slots(MAX_IN_FLIGHT),
+      claims: new Slots(MAX_CLAIMING),
+      observer,
+      endpointLog: new WebhookEndpointLog(log),
+      onError,
+      isStopping: () => this.#isStopping,
+    };
+    this.#pending = new PendingEndpoints(context.store);
   }
 
   start(): void {
@@ -96,17 +97,9 @@ export class WebhookDispatcher {
   #newLane(endpoint: WebhookEndpointKey, name: string): Lane {
     const { workspaceId } = endpoint;
     const { store, cpu, ...context } = this.#context;
-    const { observer, onError } = this.#options;
     return new Lane(endpoint, {
+      ...this.#shared,
       context: { ...context, store: store.forTenant(workspaceId), cpu: cpu.forTenant(workspaceId) },
-      sender: this.#sender,
-      outcomes: this.#outcomes,
-      slots: this.#slots,
-      claims: this.#claims,
-      observer,
-      endpointLog: this.#endpointLog,
-      onError,
-      isStopping: () => this.#isStopping,
       onIdle: () => this.#lanes.delete(name),
       onRetry: (at) => this.#retries.add(endpoint, at, context.clock()),
     });
@@ -122,15 +115,16 @@ export class WebhookDispatcher {
    * over due deliveries, and those whose outcome cannot be stored.
    */
   async stop(timeoutMs: number): Promise<void> {
+    const { sender, slots, claims } = this.#shared;
     this.#isStopping = true;
     clearTimeout(this.#timer);
     this.#retries.clear();
-    for (const slots of [this.#slots, this.#claims]) slots.close();
+    for (const each of [slots, claims]) each.close();
     const idle = Promise.all([this.#polled, ...[...this.#lanes.values()].map((lane) => lane.idle())]);
     await endedWithin(timeoutMs, idle);
-    this.#sender.abort();
+    sender.abort();
     await endedWithin(STORING_MS, idle);
-    this.#sender.close();
+    sender.close();
   }
 
   #pollAfter(delayMs: number): void {
@@ -138,7 +132,7 @@ export class WebhookDispatcher {
     const jittered = delayMs * (0.8 + 0.4 * Math.random());
     const poll = async () => {
       const nextMs = await this.poll().catch((error: unknown) => {
-        this.#options.onError(error);
+        this.#shared.onError(error);
         return Math.max(delayMs, POLL_MS);
       });
       this.#pollAfter(nextMs);

@@ -45,8 +45,8 @@ interface Claimed extends DueDeliveries {
   deadline: number;
 }
 
-interface LaneOptions {
-  context: DeliveryContext;
+/** Options that the lanes of a process share. */
+export interface SharedOptions {
   sender: WebhookSender;
   outcomes: OutcomeWriter;
   /** Slots for attempts, each held until its outcome is stored. */
@@ -56,6 +56,10 @@ interface LaneOptions {
   endpointLog: WebhookEndpointLog;
   onError: (error: unknown) => void;
   isStopping: () => boolean;
+}
+
+interface LaneOptions extends SharedOptions {
+  context: DeliveryContext;
   /** Called when nothing is due and no attempt runs. */
   onIdle: () => void;
   /** Called when a failed attempt is stored, with the time of the next one. */

@@ -55,6 +55,12 @@ interface ImportedToken {
   issued: TokenAddress | null;
 }
 
+interface ImportedLine {
+  key: UserGroupKey;
+  body: ImportedUserGroupBody;
+  imported: ImportedToken | null;
+}
+
 /**
  * Imports the group of a line, or returns why the line is refused. Throws `WorkspaceDeleted`, or
  * `StoreUnavailable` if it is unknown whether the line was imported.
@@ -63,37 +69,27 @@ export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
   return orRefusal(line, (body, imported) => {
     const { groupMutex, store } = job.context;
     const key = userGroupKey(job.caller, body.userGroupId);
-    return groupMutex.runExclusive(keyToString(key), store, () => importGroup(job, key, body, imported));
+    return groupMutex.runExclusive(keyToString(key), store, () => importGroup(job, { key, body, imported }));
   });
 }
 
-async function importGroup(
-  job: ImportJob,
-  key: UserGroupKey,
-  body: ImportedUserGroupBody,
-  imported: ImportedToken | null,
-): Promise<LineResult> {
+async function importGroup(job: ImportJob, line: ImportedLine): Promise<LineResult> {
   // Lines of one group are serialized in this process; requests and other processes can interfere.
   for (const caller of callerOfAttempts(job.caller)) {
-    const result = await importOnce({ ...job, caller }, key, body, imported);
+    const result = await importOnce({ ...job, caller }, line);
     if (result !== 'changed') return result;
   }
   throw changedTooOften();
 }
 
 /** Returns `changed` if the group changed between two statements. */
-async function importOnce(
-  job: ImportJob,
-  key: UserGroupKey,
-  body: ImportedUserGroupBody,
-  imported: ImportedToken | null,
-): Promise<LineResult | 'changed'> {
-  const stored = await job.context.store.read({ kind: 'findUserGroup', key });
-  if (stored !== null) return reconcile(job, key, body, imported, stored);
-  const result = await create(job, key, body, imported);
+async function importOnce(job: ImportJob, line: ImportedLine): Promise<LineResult | 'changed'> {
+  const stored = await job.context.store.read({ kind: 'findUserGroup', key: line.key });
+  if (stored !== null) return reconcile(job, line, stored);
+  const result = await create(job, line);
   if (result === 'token_taken') return tokenTaken();
   if (result === 'workspace_not_found') throw new WorkspaceDeleted();
-  return result.created ? { result: 'created' } : reconcile(job, key, body, imported, result.userGroup);
+  return result.created ? { result: 'created' } : reconcile(job, line, result.userGroup);
 }
 
 interface ImportPreview {
@@ -164,26 +160,23 @@ function parseImportedToken(token: Secret): ImportedToken {
 
 async function create(
   job: ImportJob,
-  key: UserGroupKey,
-  body: ImportedUserGroupBody,
-  imported: ImportedToken | null,
+  line: ImportedLine,
 ): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
   const { context, caller } = job;
+  const { key, body } = line;
   const { mapping = null, properties = null } = body;
   await checkPolicies(context, caller, body.userGroupId, { mapping, properties });
-  const command = await commandWithNewId(context, key, body, imported);
+  const command = await commandWithNewId(context, line);
   const event = await userGroupEvent(context, caller, 'user_group.created', key);
   const result = await context.store.write({ ...command, event });
   if (result !== 'unsettled') return result;
   context.teamIds.discard(command.lease);
-  return create(job, key, body, imported);
+  return create(job, line);
 }
 
 async function commandWithNewId(
   context: Context,
-  key: UserGroupKey,
-  body: ImportedUserGroupBody,
-  imported: ImportedToken | null,
+  { key, body, imported }: ImportedLine,
 ): Promise<Command<'importUserGroup'>> {
   const { token, claim, issued } = imported ?? {
     token: mintUserGroupToken(key.bucket),
@@ -203,9 +196,7 @@ async function commandWithNewId(
  */
 async function reconcile(
   { context, caller, replaces }: ImportJob,
-  key: UserGroupKey,
-  body: ImportedUserGroupBody,
-  imported: ImportedToken | null,
+  { key, body, imported }: ImportedLine,
   stored: UserGroup,
 ): Promise<LineResult | 'changed'> {
   const result = compare(body, imported, stored, replaces);

@@ -1,12 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { mergeFields } from '../../domain/json/merge-patch.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import {
-  keyToString,
-  type UserGroupKey,
-  valuesLength,
-  versionTag,
-} from '../../domain/user-group/user-group.ts';
+import { keyToString, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { callerOfAttempts } from '../document/environment-config.ts';
@@ -26,32 +21,22 @@ export async function patchUserGroup(
   patch: UserGroupFields,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
-  const key = context.store.userGroupKey(caller, userGroupId);
-  return context.groupMutex.runExclusive(keyToString(key), context.store, () =>
-    mergeInto(context, caller, key, patch, precondition),
-  );
-}
-
-async function mergeInto(
-  context: Context,
-  caller: Caller,
-  key: UserGroupKey,
-  patch: UserGroupFields,
-  precondition: Precondition | undefined,
-): Promise<OpenUserGroup> {
-  const { store, cpu } = context;
-  // Patches of one group are serialized in this process; updates, rotations and other processes can interfere.
-  for (const reader of callerOfAttempts(caller)) {
-    const stored = await store.read({ kind: 'findUserGroup', key });
-    if (stored === null) throw userGroupNotFound();
-    if (!isMet(precondition, stored)) throw versionMismatch();
-    await cpu.turn(valuesLength(stored) + valuesLength(patch));
-    const fields = mergeFields(stored, patch);
-    await checkPolicies(context, reader, key.providedId, fields);
-    const change = { ...fields, precondition: { ifMatch: [versionTag(stored)] } };
-    const patched = await writeUpdate(context, reader, key, change);
-    if (typeof patched === 'object') return openToken(context, patched);
-    // The group was changed or deleted concurrently; the next read shows which.
-  }
-  throw changedTooOften();
+  const { store, cpu, groupMutex } = context;
+  const key = store.userGroupKey(caller, userGroupId);
+  return groupMutex.runExclusive(keyToString(key), store, async () => {
+    // Patches of one group are serialized in this process; updates, rotations and other processes can interfere.
+    for (const reader of callerOfAttempts(caller)) {
+      const stored = await store.read({ kind: 'findUserGroup', key });
+      if (stored === null) throw userGroupNotFound();
+      if (!isMet(precondition, stored)) throw versionMismatch();
+      await cpu.turn(valuesLength(stored) + valuesLength(patch));
+      const fields = mergeFields(stored, patch);
+      await checkPolicies(context, reader, userGroupId, fields);
+      const change = { ...fields, precondition: { ifMatch: [versionTag(stored)] } };
+      const patched = await writeUpdate(context, reader, key, change);
+      if (typeof patched === 'object') return openToken(context, patched);
+      // The group was changed or deleted concurrently; the next read shows which.
+    }
+    throw changedTooOften();
+  });
 }
