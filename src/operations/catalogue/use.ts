@@ -8,7 +8,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { referenceTest, schemaTest } from '../../domain/user-group/user-group-filter.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import { type DocumentOperations, deleteChecked, deleteDocument } from '../document/document.ts';
+import { type DocumentOperations, deleteDocument } from '../document/document.ts';
 import { summaryPages } from '../user-group/summaries.ts';
 
 /** User groups are counted up to this number. */
@@ -49,12 +49,10 @@ function deletion(
   definition: DocumentDefinition,
   countUse: (context: UseContext, caller: Caller, document: Document) => Promise<Use>,
 ): DocumentOperations<never>['remove'] {
-  return async (context, caller, id, precondition, force) => {
-    if (force) return deleteDocument(context, caller, definition, id, precondition);
-    return deleteChecked(context, caller, definition, id, precondition, async (reader, stored) =>
-      refuseIfUsed(await countUse(context, reader, stored), `this ${definition.noun}`),
-    );
-  };
+  return (context, caller, id, precondition, force) =>
+    deleteDocument(context, caller, definition, id, precondition, async (stored, reader) => {
+      if (!force) refuseIfUsed(await countUse(context, reader, stored), `this ${definition.noun}`);
+    });
 }
 
 /** Throws `in_use`. `what` completes "use …". */

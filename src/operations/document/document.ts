@@ -19,7 +19,6 @@ import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { SealedSecret, Secret } from '../../domain/secret.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
-import type { CommandResult } from '../../store/port.ts';
 import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
@@ -139,7 +138,7 @@ export async function putDocument(
   caller: Caller,
   definition: DocumentDefinition,
   id: string,
-  replacement: NewDocument | Replacement,
+  replacement: Replacement,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, clock } = context;
@@ -150,14 +149,14 @@ export async function putDocument(
   for (const reader of callerOfAttempts(caller)) {
     const stored = await findDocument(context, reader, definition, id);
     if (!isMetBy(precondition, definition, stored)) throw versionMismatch(definition.noun);
-    const isDerived = typeof replacement === 'function';
-    const { body, secret, config, related } = isDerived ? await replacement(stored, reader) : replacement;
+    const { body, secret, config, related } = await replacement(stored, reader);
     const result = await store.write({
       kind: 'putDocument',
       key,
       body,
       secret: stored === null ? (secret ?? null) : secret,
-      precondition: conditionOn(stored, isDerived, precondition),
+      // The replacement and the type of the event depend on the stored document.
+      precondition: unchanged(stored),
       configVersion: config?.version,
       related: related && { key: related.key, precondition: unchanged(related.stored) },
       limit,
@@ -170,18 +169,6 @@ export async function putDocument(
     // Another call created, changed or deleted a document between the read and the write.
   }
   throw changedTooOften(definition.noun);
-}
-
-/**
- * The document must not be created or deleted before the write, because the type of the event depends on it. It must
- * not be changed either if the replacement was derived from it.
- */
-function conditionOn(
-  stored: Document | null,
-  isDerived: boolean,
-  precondition: Precondition | undefined,
-): Precondition {
-  return isDerived || stored === null ? unchanged(stored) : { ifMatch: '*', ...precondition };
 }
 
 /** Met as long as the document stays as it was read; null: there was none. */
@@ -199,51 +186,33 @@ function isMetBy(
   return isMetByTag(precondition, null) || isMetByTag(precondition, defaultTag ?? null);
 }
 
-/** Throws `not_found` and `version_mismatch`. */
+/**
+ * Deletes a document after a check of what is stored, repeated if that changes meanwhile. Throws `not_found` and
+ * `version_mismatch`.
+ */
 export async function deleteDocument(
   context: DocumentContext,
   caller: Caller,
   definition: DocumentDefinition,
   id: string,
   precondition: Precondition | undefined,
+  check: (stored: Document, reader: Caller) => Promise<void> = async () => {},
 ): Promise<void> {
-  const result = await deleteIfMet(context, caller, definition, id, precondition);
-  if (result === 'not_found') throw documentNotFound(definition);
-  if (result === 'version_mismatch') throw versionMismatch(definition.noun);
-}
-
-/**
- * Deletes a document after a check of what is stored, repeated if that changes meanwhile. Throws `not_found` and
- * `version_mismatch`.
- */
-export async function deleteChecked(
-  context: DocumentContext,
-  caller: Caller,
-  definition: DocumentDefinition,
-  id: string,
-  precondition: Precondition | undefined,
-  check: (reader: Caller, stored: Document) => Promise<void>,
-): Promise<void> {
+  const key = documentKey(caller, definition, id);
   for (const reader of callerOfAttempts(caller)) {
     const stored = await readDocument(context, reader, definition, id);
-    const tag = documentTag(stored);
-    if (!isMetByTag(precondition, tag)) throw versionMismatch(definition.noun);
-    await check(reader, stored);
-    if ((await deleteIfMet(context, reader, definition, id, { ifMatch: [tag] })) === 'deleted') return;
+    if (!isMetByTag(precondition, documentTag(stored))) throw versionMismatch(definition.noun);
+    await check(stored, reader);
+    const event = await newEvent(context, reader, `${definition.kind}.deleted` as EventType, id);
+    const result = await context.store.write({
+      kind: 'deleteDocument',
+      key,
+      precondition: unchanged(stored),
+      event: withoutTarget(event),
+    });
+    if (result === 'deleted') return;
   }
   throw changedTooOften(definition.noun);
-}
-
-async function deleteIfMet(
-  context: DocumentContext,
-  caller: Caller,
-  definition: DocumentDefinition,
-  id: string,
-  precondition: Precondition | undefined,
-): Promise<CommandResult<'deleteDocument'>> {
-  const event = await newEvent(context, caller, `${definition.kind}.deleted` as EventType, id);
-  const key = documentKey(caller, definition, id);
-  return context.store.write({ kind: 'deleteDocument', key, precondition, event: withoutTarget(event) });
 }
 
 /** Decrypts the secret of a document. Throws `database_unavailable` if that fails. */

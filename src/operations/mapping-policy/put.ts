@@ -13,8 +13,8 @@ export function putMappingPolicy(
   mode: PolicyMode,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  const body = mappingPolicyText({ mode });
-  return putDocument(context, caller, mappingPolicyDefinition, SINGLETON_ID, { body }, precondition);
+  const replacement = () => ({ body: mappingPolicyText({ mode }) });
+  return putDocument(context, caller, mappingPolicyDefinition, SINGLETON_ID, replacement, precondition);
 }
 
 export function mappingPolicyText({ mode }: { mode: PolicyMode }): JsonText {

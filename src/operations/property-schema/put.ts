@@ -21,8 +21,8 @@ export async function putPropertySchema(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   await refuseUnusableSchema(context, caller, sent);
-  const body = propertySchemaText(sent);
-  return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, { body }, precondition);
+  const replacement = () => ({ body: propertySchemaText(sent) });
+  return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, replacement, precondition);
 }
 
 export function propertySchemaText({ schema, mode }: PropertySchema): JsonText {
