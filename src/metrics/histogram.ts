@@ -46,12 +46,12 @@ export class Histogram<Label extends string> {
   get(): object {
     const { name, help } = this.#options;
     const values = this.#series.flatMap(({ names, series }) => {
-      const numbers = [...series.cumulative(), series.sum, series.count];
+      const { samples } = series;
       return names.map((metricName, index) => ({
         metricName,
         labels: NO_LABELS,
         sharedLabels: NO_LABELS,
-        value: numbers[index],
+        value: samples[index],
       }));
     });
     return { name, help, type: 'histogram', values, aggregator: 'sum' };
@@ -74,14 +74,6 @@ export class Series {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  get sum(): number {
-    return this.#sum;
-  }
-
-  get count(): number {
-    return this.#counts.reduce((total, count) => total + count, 0);
-  }
-
   observe(value: number): void {
     const bounds = this.#bounds;
     let bucket = 0;
@@ -90,12 +82,13 @@ export class Series {
     this.#sum += value;
   }
 
-  /** Returns the number of observations up to each bound, the last of which is infinite. */
-  cumulative(): number[] {
+  /** Number of observations up to each bound, the last of which is infinite; their sum; their number. */
+  get samples(): number[] {
     let total = 0;
-    return Array.from(this.#counts, (count) => {
+    const cumulative = Array.from(this.#counts, (count) => {
       total += count;
       return total;
     });
+    return [...cumulative, this.#sum, total];
   }
 }

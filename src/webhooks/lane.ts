@@ -224,7 +224,7 @@ export class Lane {
   }
 
   async #react(outcome: Outcome, { url, tag }: Claimed, now: number, delivery: Delivery): Promise<void> {
-    const { endpointLog } = this.#options;
+    const { endpointLog, observer } = this.#options;
     const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
       this.#concurrency = Math.min(MAX_CONCURRENCY, this.#concurrency + 1);
@@ -240,14 +240,11 @@ export class Lane {
       this.#failingSince = await recordHealth(context, this.#endpoint, now);
     endpointLog.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
     if (!isDisabling(outcome, delivery, this.#failingSince, now)) return;
-    if (await disableEndpoint(context, this.#endpoint, tag)) this.#disabled(outcome.error);
+    if (await disableEndpoint(context, this.#endpoint, tag)) {
+      observer?.disabled();
+      endpointLog.disabled(this.#endpoint, outcome.error);
+    }
     this.wake();
-  }
-
-  #disabled(reason: string): void {
-    const { observer, endpointLog } = this.#options;
-    observer?.disabled();
-    endpointLog.disabled(this.#endpoint, reason);
   }
 }
 

@@ -205,40 +205,29 @@ export async function rotateApiToken(
   gracePeriodSeconds: number,
   textTag?: string,
 ): Promise<IssuedApiToken> {
+  const { store, clock } = context;
   for (const reader of callerOfAttempts(caller)) {
     const stored = await readApiToken(context, caller, apiTokenId);
-    const status = apiTokenStatus(stored, context.clock());
+    const status = apiTokenStatus(stored, clock());
     if (status !== 'active') throw apiTokenInactive(status);
     if (textTag !== undefined && apiTokenTextTag(stored) !== textTag) throw versionMismatch('API token');
     const token = mintApiToken();
-    const rotated = await replaceText(context, reader, stored, { token, gracePeriodSeconds });
-    if (rotated !== null) return { apiToken: rotated, token };
+    const digest = digestToken(token.reveal());
+    // Without a grace period, null instead of the current time: setting the clock back must not revive the
+    // text.
+    const graceEnd = gracePeriodSeconds === 0 ? null : clock() + gracePeriodSeconds * 1_000;
+    const previousExpiresAt = graceEnd && Math.min(graceEnd, stored.expiresAt ?? Number.POSITIVE_INFINITY);
+    const previousDigest = stored.digest;
+    const isRotated = await store.write({
+      kind: 'rotateApiToken',
+      apiTokenId,
+      currentDigest: previousDigest,
+      digest,
+      previousExpiresAt,
+      event: await newEvent(context, reader, 'api_token.rotated', String(apiTokenId)),
+    });
+    if (isRotated) return { apiToken: { ...stored, digest, previousDigest, previousExpiresAt }, token };
+    // The token was rotated or revoked concurrently.
   }
   throw changedTooOften('API token');
-}
-
-/** Returns null if the token was rotated or revoked concurrently. */
-async function replaceText(
-  context: EventContext,
-  caller: Caller,
-  stored: ApiToken,
-  { token, gracePeriodSeconds }: { token: Secret; gracePeriodSeconds: number },
-): Promise<ApiToken | null> {
-  const { store, clock } = context;
-  const digest = digestToken(token.reveal());
-  // Without a grace period, null instead of the current time: setting the clock back must not revive the
-  // text.
-  const graceEnd = gracePeriodSeconds === 0 ? null : clock() + gracePeriodSeconds * 1_000;
-  const previousExpiresAt = graceEnd && Math.min(graceEnd, stored.expiresAt ?? Number.POSITIVE_INFINITY);
-  const { apiTokenId, digest: currentDigest } = stored;
-  const event = await newEvent(context, caller, 'api_token.rotated', String(apiTokenId));
-  const isRotated = await store.write({
-    kind: 'rotateApiToken',
-    apiTokenId,
-    currentDigest,
-    digest,
-    previousExpiresAt,
-    event,
-  });
-  return isRotated ? { ...stored, digest, previousDigest: currentDigest, previousExpiresAt } : null;
 }
