@@ -6,7 +6,7 @@ import type { DataSource, EffectiveMapping, Unresolved } from '../domain/catalog
 import { GroupValues } from '../domain/embed-token/template.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { demoIds, type Sample, samples } from './sample-data.ts';
-import { type MonthlyRevenue, REVENUE_SQL, readRevenue, SampleUnreadable } from './sample-file.ts';
+import { type MonthlyRevenue, REVENUE_SQL, readRevenue } from './sample-file.ts';
 
 export interface Dashboard {
   dataSource: DataSource;
@@ -40,13 +40,9 @@ export function sampleDashboard(
     return { error: 'The property customer_id is missing or no text: the query does not run without it.' };
   if (directory === null)
     return { error: 'This service stores its data in PostgreSQL and has no sample files.' };
-  try {
-    const rows = readRevenue(directory, sample, customerId);
-    return { dataSource, sql: REVENUE_SQL, parameters: { customer_id: customerId }, rows };
-  } catch (error) {
-    if (!(error instanceof SampleUnreadable)) throw error;
-    return { error: error.message };
-  }
+  const rows = readRevenue(directory, sample, customerId);
+  if ('error' in rows) return rows;
+  return { dataSource, sql: REVENUE_SQL, parameters: { customer_id: customerId }, rows };
 }
 
 function unresolvedText({ reference, reason }: Unresolved): string {

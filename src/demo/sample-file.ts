@@ -21,11 +21,6 @@ WHERE customer_id = :customer_id
 GROUP BY month
 ORDER BY month`;
 
-/** A sample file is missing or damaged. */
-export class SampleUnreadable extends Error {
-  override readonly name = 'SampleUnreadable';
-}
-
 /** Returns a path beside the database, where only its process writes; null for PostgreSQL: no shared files. */
 export function demoDirectoryPath(url: DatabaseUrl): string | null {
   return url.engine === 'sqlite' ? join(dirname(url.path), 'demo') : null;
@@ -61,17 +56,21 @@ function writeOrders(path: string, sample: Sample): void {
   database.exec('COMMIT');
 }
 
-/** Reads the rows of one customer. Throws `SampleUnreadable`. */
-export function readRevenue(directory: string, sample: Sample, customerId: string): MonthlyRevenue[] {
+/** Reads the rows of one customer. Returns an error if the file is missing or damaged. */
+export function readRevenue(
+  directory: string,
+  sample: Sample,
+  customerId: string,
+): MonthlyRevenue[] | { error: string } {
   const path = samplePath(directory, sample);
-  if (!existsSync(path)) throw new SampleUnreadable(`The sample file ${sample}.db is missing.`);
+  if (!existsSync(path)) return { error: `The sample file ${sample}.db is missing.` };
   try {
     using database = new DatabaseSync(path, { readOnly: true });
     const rows = database.prepare(REVENUE_SQL).all({ customer_id: customerId });
     return rows.map(({ month, revenue }) => ({ month: String(month), revenue: Number(revenue) }));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw error;
-    throw new SampleUnreadable(`The sample file ${sample}.db cannot be read.`, { cause: error });
+    return { error: `The sample file ${sample}.db cannot be read.` };
   }
 }
 

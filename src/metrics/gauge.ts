@@ -15,7 +15,11 @@ export function addGauge(registry: Registry, { name, help, read }: ReadGauge<num
     help,
     registers: [registry],
     async collect() {
-      this.set(await Promise.try(read).catch(() => Number.NaN));
+      try {
+        this.set(await read());
+      } catch {
+        this.set(Number.NaN);
+      }
     },
   });
 }
