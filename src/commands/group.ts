@@ -18,7 +18,6 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
 import { atCurrentConfig } from '../operations/document/environment-config.ts';
-import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
 import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
 import { findUserGroup } from '../operations/user-group/read.ts';
@@ -95,9 +94,7 @@ async function list(place: Place, options: ListOptions): Promise<void> {
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
   const caller = await atCurrentConfig(place.store, place.caller);
-  await using propertyValidator = PropertyValidator.forCommand();
-  const context = { ...commandContext(place), propertyValidator };
-  const pages = userGroupPages(context, caller, {
+  const pages = userGroupPages(commandContext(place), caller, {
     limit: LIST_PAGE,
     ...conditions,
     ...(suspended !== undefined && { suspended: suspended === 'true' }),
