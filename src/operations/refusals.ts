@@ -32,6 +32,9 @@ export function versionMismatch(noun = 'user group'): Problem {
   );
 }
 
+/** Each attempt fails only if another request or process makes a change between its statements. */
+export const MAX_ATTEMPTS = 100;
+
 /** Reports that another change came between reading and changing, in every attempt. */
 export function changedTooOften(noun = 'user group'): Problem {
   return tooBusy(`This ${noun} is being changed too often. Retry later.`);

@@ -13,7 +13,6 @@ import { type Environment, isSameTenant, tenantOf } from '../../domain/tenant.ts
 import { digestToken, mintApiToken } from '../../domain/token.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow } from '../../store/port.ts';
-import { callerOfAttempts } from '../document/environment-config.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
 import { leaseId } from '../machinery/id-lease.ts';
@@ -23,6 +22,7 @@ import {
   apiTokenLimitReached,
   apiTokenNotFound,
   changedTooOften,
+  MAX_ATTEMPTS,
   versionMismatch,
 } from '../refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from '../workspace/workspace.ts';
@@ -206,7 +206,7 @@ export async function rotateApiToken(
   textTag?: string,
 ): Promise<IssuedApiToken> {
   const { store, clock } = context;
-  for (const reader of callerOfAttempts(caller)) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await readApiToken(context, caller, apiTokenId);
     const status = apiTokenStatus(stored, clock());
     if (status !== 'active') throw apiTokenInactive(status);
@@ -224,7 +224,7 @@ export async function rotateApiToken(
       currentDigest: previousDigest,
       digest,
       previousExpiresAt,
-      event: await newEvent(context, reader, 'api_token.rotated', String(apiTokenId)),
+      event: await newEvent(context, caller, 'api_token.rotated', String(apiTokenId)),
     });
     if (isRotated) return { apiToken: { ...stored, digest, previousDigest, previousExpiresAt }, token };
     // The token was rotated or revoked concurrently.

@@ -18,7 +18,7 @@ import {
 import { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { oncePer } from '../machinery/once-per.ts';
-import { changedTooOften } from '../refusals.ts';
+import { changedTooOften, MAX_ATTEMPTS } from '../refusals.ts';
 
 /** Parses only once, because a schema may have 64 KiB. */
 const parsedSchema = oncePer(parsePropertySchema);
@@ -179,12 +179,9 @@ async function configFor(
   return configs.of(store, mayDiffer ? await atCurrentConfig(store, caller) : caller);
 }
 
-/** Each attempt fails only if another request or process makes a change between its statements. */
-export const MAX_ATTEMPTS = 100;
-
 /**
- * Yields the caller for each attempt. Attempts after the first see the configuration that may have made the previous
- * one fail.
+ * Yields the caller for each attempt at what a change of the configuration makes fail. Attempts after the first see the
+ * configuration that made the previous one fail.
  */
 export function* callerOfAttempts(caller: Caller): Generator<Caller> {
   yield caller;

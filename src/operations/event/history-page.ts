@@ -8,8 +8,7 @@ import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { EventSearch } from '../../store/port.ts';
-import { MAX_ATTEMPTS } from '../document/environment-config.ts';
-import { changedTooOften } from '../refusals.ts';
+import { changedTooOften, MAX_ATTEMPTS } from '../refusals.ts';
 import {
   earlierParts,
   findLastRename,

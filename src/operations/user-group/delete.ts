@@ -2,9 +2,8 @@ import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
-import { callerOfAttempts } from '../document/environment-config.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
-import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { changedTooOften, MAX_ATTEMPTS, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { newestRange } from './history.ts';
 
 type DeletionContext = EventContext & Pick<Context, 'erasures'>;
@@ -23,7 +22,7 @@ export async function deleteUserGroup(
   precondition: Precondition | undefined,
 ): Promise<void> {
   const key = context.store.userGroupKey(caller, userGroupId);
-  for (const reader of callerOfAttempts(caller)) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await context.store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();
     if (!isMet(precondition, stored)) throw versionMismatch();
@@ -34,7 +33,7 @@ export async function deleteUserGroup(
       eraseAfter,
       expected: stored.sealedToken,
       precondition,
-      event: await userGroupEvent(context, reader, 'user_group.deleted', key),
+      event: await userGroupEvent(context, caller, 'user_group.deleted', key),
     });
     if (result === 'deleted') return;
     if (result === 'not_found') throw userGroupNotFound();

@@ -30,9 +30,8 @@ import {
 import { Problem } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
-import { callerOfAttempts } from '../document/environment-config.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { changedTooOften } from '../refusals.ts';
+import { changedTooOften, MAX_ATTEMPTS } from '../refusals.ts';
 import { WorkspaceDeleted } from '../workspace/workspace.ts';
 import { findByToken } from './find-by-token.ts';
 import { computeDrift, newUserGroup } from './get-or-create.ts';
@@ -75,8 +74,8 @@ export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
 
 async function importGroup(job: ImportJob, line: ImportedLine): Promise<LineResult> {
   // Lines of one group are serialized in this process; requests and other processes can interfere.
-  for (const caller of callerOfAttempts(job.caller)) {
-    const result = await importOnce({ ...job, caller }, line);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const result = await importOnce(job, line);
     if (result !== 'changed') return result;
   }
   throw changedTooOften();

@@ -4,8 +4,7 @@ import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { keyToString, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { callerOfAttempts } from '../document/environment-config.ts';
-import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { changedTooOften, MAX_ATTEMPTS, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { writeUpdate } from './update.ts';
 import { checkPolicies } from './violations.ts';
 
@@ -25,15 +24,15 @@ export async function patchUserGroup(
   const key = store.userGroupKey(caller, userGroupId);
   return groupMutex.runExclusive(keyToString(key), store, async () => {
     // Patches of one group are serialized in this process; updates, rotations and other processes can interfere.
-    for (const reader of callerOfAttempts(caller)) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const stored = await store.read({ kind: 'findUserGroup', key });
       if (stored === null) throw userGroupNotFound();
       if (!isMet(precondition, stored)) throw versionMismatch();
       await cpu.turn(valuesLength(stored) + valuesLength(patch));
       const fields = mergeFields(stored, patch);
-      await checkPolicies(context, reader, userGroupId, fields);
+      await checkPolicies(context, caller, userGroupId, fields);
       const change = { ...fields, precondition: { ifMatch: [versionTag(stored)] } };
-      const patched = await writeUpdate(context, reader, key, change);
+      const patched = await writeUpdate(context, caller, key, change);
       if (typeof patched === 'object') return openToken(context, patched);
       // The group was changed or deleted concurrently; the next read shows which.
     }

@@ -3,8 +3,7 @@ import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { SettableFields } from '../../domain/user-group/user-group.ts';
 import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { callerOfAttempts } from '../document/environment-config.ts';
-import { changedTooOften, overloaded, versionMismatch } from '../refusals.ts';
+import { changedTooOften, MAX_ATTEMPTS, overloaded, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';
 import { writeUpdate } from './update.ts';
 import { checkPolicies } from './violations.ts';
@@ -23,12 +22,12 @@ export async function replaceUserGroup(
   const key = context.store.userGroupKey(caller, userGroupId);
   const fields: SettableFields = { name, mapping, properties };
   await checkPolicies(context, caller, userGroupId, fields);
-  for (const reader of callerOfAttempts(caller)) {
-    const updated = await writeUpdate(context, reader, key, { ...fields, precondition });
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const updated = await writeUpdate(context, caller, key, { ...fields, precondition });
     if (typeof updated === 'object') return { ...openToken(context, updated), created: false };
     if (updated === 'version_mismatch' || !isMet(precondition, null)) throw versionMismatch();
     if (!context.store.admitsWrite()) throw overloaded;
-    const group = await createUserGroup(context, reader, key, fields);
+    const group = await createUserGroup(context, caller, key, fields);
     if (group.created) return group;
     // A concurrent call created the group, so update it.
   }

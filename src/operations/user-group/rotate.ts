@@ -12,9 +12,8 @@ import {
 } from '../../domain/token.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { callerOfAttempts } from '../document/environment-config.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { changedTooOften, tokenNotFound, versionMismatch } from '../refusals.ts';
+import { changedTooOften, MAX_ATTEMPTS, tokenNotFound, versionMismatch } from '../refusals.ts';
 import { findByToken } from './find-by-token.ts';
 import { findUserGroup } from './read.ts';
 
@@ -85,7 +84,7 @@ async function replaceToken(
 ): Promise<OpenUserGroup> {
   const { store, keyRing, clock } = context;
   const minted = new Set<TokenDigest>();
-  for (const reader of callerOfAttempts(caller)) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { userGroup, isReplaced } = await find();
     // The store may repeat a command whose result was lost; this call met the precondition the first time.
     if (minted.has(userGroup.tokenDigest)) return openToken(context, userGroup);
@@ -109,7 +108,7 @@ async function replaceToken(
       // token.
       previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
       now,
-      event: await userGroupEvent(context, reader, 'user_group.token_rotated', userGroup),
+      event: await userGroupEvent(context, caller, 'user_group.token_rotated', userGroup),
     });
     if (rotated !== null) return { userGroup: rotated, token };
     // The group was changed or deleted concurrently; the next read shows which.
