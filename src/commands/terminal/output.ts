@@ -21,7 +21,10 @@ type Pages<Item> = AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>;
 /** Columns of a table by heading: each shows a member of the JSON, or a text made from it. */
 type Columns<Fields> = Readonly<Record<string, keyof Fields | ((fields: Fields) => string)>>;
 
-/** Prints a list page by page: JSON with all fields, or a table. `toJson` is for fields that are JSON themselves. */
+/**
+ * Prints a list page by page: JSON with all fields, or a table whose columns are aligned within a page and at least as
+ * wide as on the previous pages. `toJson` is for fields that are JSON themselves.
+ */
 export async function printList<Item, Fields extends object>(
   { json = false }: { json?: boolean },
   pages: Pages<Item>,
@@ -30,12 +33,19 @@ export async function printList<Item, Fields extends object>(
   toJson: (item: Item) => Printable = toFields,
 ): Promise<void> {
   if (json) return printJsonPages(pages, toJson);
-  await printTablePages(Object.keys(columns), pages, (item) => {
+  const toRow = (item: Item) => {
     const fields = toFields(item);
     return Object.values(columns).map((column) =>
       typeof column === 'function' ? column(fields) : String(fields[column] ?? '-'),
     );
-  });
+  };
+  const widths: number[] = [];
+  let unprinted = [Object.keys(columns)];
+  for await (const page of pages) {
+    printAligned([...unprinted, ...page.map(toRow)], widths);
+    unprinted = [];
+  }
+  if (unprinted.length > 0) printAligned(unprinted, widths);
 }
 
 /** Prints one JSON array on one line. */
@@ -55,21 +65,6 @@ function printableText(value: Printable): string {
 /** Prints rows below a heading in aligned columns. */
 export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
   printAligned([heading, ...rows], []);
-}
-
-/** Prints a table page by page: columns are aligned within a page and at least as wide as on the previous pages. */
-async function printTablePages<Item>(
-  heading: readonly string[],
-  pages: Pages<Item>,
-  toRow: (item: Item) => readonly string[],
-): Promise<void> {
-  const widths: number[] = [];
-  let unprinted = [heading];
-  for await (const page of pages) {
-    printAligned([...unprinted, ...page.map(toRow)], widths);
-    unprinted = [];
-  }
-  if (unprinted.length > 0) printAligned(unprinted, widths);
 }
 
 /** Prints lines in columns. Increases `widths` to fit them. */
