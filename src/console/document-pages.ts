@@ -11,7 +11,7 @@ import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.t
 import { listDocuments, readDocument } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import { eventsAbout } from './event/paths.ts';
-import { checkField, filterField, hidden, problemSummary, textField } from './form/fields.ts';
+import { checkField, filterField, hidden, problemSummary, textField, wordsOf } from './form/fields.ts';
 import { type Form, findViolations, type Members, readForm, typedFields } from './form/form.ts';
 import { type FormContent, formPages } from './form/form-pages.ts';
 import {
@@ -46,25 +46,18 @@ import { nextPage, PAGE_SIZE, pageQuery } from './markup/pagination.ts';
 import { issuedView } from './markup/shown-once.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 
-interface DocumentList {
-  title: string;
-  hint?: string;
-  /** Path of the link "New"; that of the form if absent. */
-  newPath?: string;
-  /** Links beside "New". */
-  actions?: Html;
-  /** Titles of the columns after the id. */
-  columns: readonly string[];
-  cells(document: Document, call: PageCall): Cells | Promise<Cells>;
-}
-
-type Cells = readonly Insertion[];
-
 interface DocumentPagesKind<Body> {
   api: DocumentKindApi<Body>;
   /** The path of the list, such as `['catalogue', 'schemas']`. */
   path: readonly string[];
-  list: DocumentList;
+  /** Text above the list, and links beside "New". */
+  listHint?: string;
+  listActions?: Html;
+  /** Path of the link "New"; that of the form if absent. */
+  newPath?: string;
+  /** The columns of the list after the id. */
+  columns: readonly string[];
+  cells(document: Document, call: PageCall): Cells | Promise<Cells>;
   idHint: string;
   /** Members of the body that are not read from one field with their name, and what a person types for them. */
   members?(form: Form): Members;
@@ -87,6 +80,7 @@ interface DocumentPagesKind<Body> {
   consequences(document: Document, call: PageCall): Promise<Html>;
 }
 
+type Cells = readonly Insertion[];
 type Rows = (readonly [name: string, value: Insertion])[];
 
 /** Fields that are valid, but probably a mistake. */
@@ -129,26 +123,27 @@ export function newPath(path: readonly string[]): string {
 export class DocumentPages<Body> {
   readonly #kind: DocumentPagesKind<Body>;
   readonly #noun: string;
+  readonly #title: string;
 
   constructor(kind: DocumentPagesKind<Body>) {
     this.#kind = kind;
     this.#noun = kind.api.definition.noun;
+    this.#title = wordsOf(kind.path.at(-1)!);
   }
 
   async #listView(call: PageCall): Promise<View> {
     const { context, caller, query } = call;
-    const { path, api, list } = this.#kind;
-    const { title, hint, actions = NO_HTML } = list;
+    const { path, api, listHint, listActions = NO_HTML } = this.#kind;
     const idPart = idPartIn(query);
     const page = await listDocuments(context, caller, api.definition, { ...pageQuery(query), idPart });
     const { documents, nextCursor } = page;
     const isLong = nextCursor !== null || query.has('cursor');
-    const create = buttonTo(list.newPath ?? newPath(path), `New ${this.#noun}`, 'primary');
+    const create = buttonTo(this.#kind.newPath ?? newPath(path), `New ${this.#noun}`, 'primary');
     return {
-      title: titleWith(title, idPart === '' ? [] : [isolated(idPart)]),
-      heading: title,
-      actions: isPermitted(caller, ADMINS) ? html`${create} ${actions}` : NO_HTML,
-      main: html`${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
+      title: titleWith(this.#title, idPart === '' ? [] : [isolated(idPart)]),
+      heading: this.#title,
+      actions: isPermitted(caller, ADMINS) ? html`${create} ${listActions}` : NO_HTML,
+      main: html`${listHint === undefined ? '' : html`<p class="hint">${listHint}</p>`}
 ${isLong || idPart !== '' ? idFilter(path, idPart) : ''}
 ${documents.length === 0 && idPart !== '' ? this.#nothing(idPart) : await this.table(documents, call)}
 ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
@@ -161,7 +156,7 @@ ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
   }
 
   async table(documents: readonly Document[], call: PageCall): Promise<Html> {
-    const { columns, cells } = this.#kind.list;
+    const { columns, cells } = this.#kind;
     const rows = documents.map(async (document) => {
       const { id } = document;
       return [idCell(this.documentPath(id), id), ...(await cells(document, call))];
@@ -173,11 +168,11 @@ ${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
   /** Shows the start of the list, on a page about several kinds. */
   async section(call: PageCall): Promise<Html> {
     const { context, caller } = call;
-    const { path, api, list } = this.#kind;
+    const { path, api } = this.#kind;
     const first = { limit: PAGE_SIZE };
     const { documents, nextCursor } = await listDocuments(context, caller, api.definition, first);
     const create = isPermitted(caller, ADMINS) ? buttonTo(newPath(path), `New ${this.#noun}`) : NO_HTML;
-    return html`${headingWith(list.title, create, 2)}
+    return html`${headingWith(this.#title, create, 2)}
 ${await this.table(documents, call)}
 ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path), `All ${this.#noun}s`)}</div>`}`;
   }

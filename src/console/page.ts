@@ -27,10 +27,7 @@ export interface PageCall extends SignedIn {
   figures: EnvironmentFigures;
 }
 
-export function environmentConfig({
-  context,
-  caller,
-}: Pick<PageCall, 'context' | 'caller'>): EnvironmentConfig | Promise<EnvironmentConfig> {
+export async function environmentConfig({ context, caller }: PageCall): Promise<EnvironmentConfig> {
   return context.configs.of(context.store, caller);
 }
 

@@ -25,18 +25,10 @@ export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 export const dataSourcePages = new DocumentPages({
   api: dataSources.kind,
   path: DATA_SOURCES,
-  list: {
-    title: 'Data sources',
-    columns: ['Number', 'Schema', 'Name', 'Reserved for'],
-    cells: (document) => {
-      const { dataSourceId, schemaId, name, reservedFor } = parseDataSource(document);
-      return [
-        dataSourceId,
-        schemaLink(schemaId),
-        name,
-        reservedFor === null ? '' : userGroupLink(reservedFor),
-      ];
-    },
+  columns: ['Number', 'Schema', 'Name', 'Reserved for'],
+  cells: (document) => {
+    const { dataSourceId, schemaId, name, reservedFor } = parseDataSource(document);
+    return [dataSourceId, schemaLink(schemaId), name, reservedFor === null ? '' : userGroupLink(reservedFor)];
   },
   idHint: 'Your own id. Mappings refer to the data source by it, or by its number.',
   initial: (query) => ({ schema_id: query.get('schema') ?? '' }),

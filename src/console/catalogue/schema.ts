@@ -15,13 +15,10 @@ const SHOWN = 50;
 export const schemaPages = new DocumentPages({
   api: schemas.kind,
   path: ['catalogue', 'schemas'],
-  list: {
-    title: 'Schemas',
-    columns: ['Name', 'Default data source', 'Updated'],
-    cells: (document) => {
-      const { name, default_data_source: reference } = storedSchema(document);
-      return [name, defaultText(reference), time(document.updatedAt)];
-    },
+  columns: ['Name', 'Default data source', 'Updated'],
+  cells: (document) => {
+    const { name, default_data_source: reference } = storedSchema(document);
+    return [name, defaultText(reference), time(document.updatedAt)];
   },
   idHint: 'The id that mappings use for the schema.',
   members: (form) => ({ default_data_source: defaultMember(form) }),

@@ -35,16 +35,13 @@ const INTEGRATIONS = ['integrations'] as const;
 export const integrationPages = new DocumentPages({
   api: integrations.kind,
   path: INTEGRATIONS,
-  list: {
-    title: 'Integrations',
-    hint: 'How embed tokens for dashboards are made from a user group.',
-    newPath: pathTo(...INTEGRATIONS, '-', 'types'),
-    actions: buttonTo(SIGNING_KEYS_PATH, 'Signing keys'),
-    columns: ['Type', 'Tokens are valid for', 'Restricted', 'Updated'],
-    cells: (document) => {
-      const { type, ttlSeconds, isUnrestricted } = storedIntegration(document);
-      return [type, html`${ttlSeconds} seconds`, restrictedBadge(isUnrestricted), time(document.updatedAt)];
-    },
+  listHint: 'How embed tokens for dashboards are made from a user group.',
+  newPath: pathTo(...INTEGRATIONS, '-', 'types'),
+  listActions: buttonTo(SIGNING_KEYS_PATH, 'Signing keys'),
+  columns: ['Type', 'Tokens are valid for', 'Restricted', 'Updated'],
+  cells: (document) => {
+    const { type, ttlSeconds, isUnrestricted } = storedIntegration(document);
+    return [type, html`${ttlSeconds} seconds`, restrictedBadge(isUnrestricted), time(document.updatedAt)];
   },
   idHint: 'Calls for embed tokens name the integration by it.',
   initial: (query) => {

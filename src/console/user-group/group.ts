@@ -113,11 +113,11 @@ ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label
 }
 
 /** Lists all integrations: each can mint for any group of its environment. */
-async function integrations({ context, caller }: PageCall): Promise<Html> {
-  const config = await environmentConfig({ context, caller });
+async function integrations(call: PageCall): Promise<Html> {
+  const config = await environmentConfig(call);
   const rows = [...config.ofKind('integration').keys()].map((id) => {
     const { type, ttlSeconds } = findIntegration(config, id).integration;
-    return [integrationLink(caller, id), type, html`${ttlSeconds} seconds at most`];
+    return [integrationLink(call.caller, id), type, html`${ttlSeconds} seconds at most`];
   });
   if (rows.length === 0) return NO_HTML;
   return html`<h2>Integrations that mint for it</h2>

@@ -54,10 +54,11 @@ export async function mergeView(call: PageCall, { stored, fields, base }: Submis
 
 /** `others` are changes that others have made since the form was opened. They stay. */
 export async function reviewView(
-  { context, caller, session }: PageCall,
+  call: PageCall,
   { stored, fields }: Pick<Submission, 'stored' | 'fields'>,
   others: readonly Change[] = [],
 ): Promise<View> {
+  const { context, caller, session } = call;
   await checkPolicies(context, caller, stored.providedId, changedFields(stored, fields));
   const group = pathTo('user-groups', stored.providedId);
   const isSame = Object.keys(changedFields(stored, fields)).length === 0;
@@ -72,7 +73,7 @@ ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored,
 ${violationList('This violates rules that are reported but not enforced:', context.violations)}
 ${violationList(
   'Dashboards of this user group will show an error, because these entries of the mapping lead to no data source:',
-  await danglingEntries({ context, caller }, stored, fields),
+  await danglingEntries(call, stored, fields),
 )}
 ${actionForm(session, `${group}/save`, content)}`,
   };
@@ -93,7 +94,7 @@ function changesOrOrder(stored: UserGroup, fields: SettableFields): Html {
 
 /** Returns the entries of the mapping that lead to no data source for this group, unless a policy checks them. */
 async function danglingEntries(
-  call: Pick<PageCall, 'context' | 'caller'>,
+  call: PageCall,
   { providedId }: UserGroup,
   { mapping }: SettableFields,
 ): Promise<Violation[]> {

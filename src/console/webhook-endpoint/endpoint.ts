@@ -22,15 +22,12 @@ const choices = [
 export const webhookEndpointPages = new DocumentPages({
   api: webhookEndpoints.kind,
   path: WEBHOOKS,
-  list: {
-    title: 'Webhooks',
-    hint: 'Where events are delivered as they happen.',
-    columns: ['URL', 'Events', 'Status', 'Last success', 'Pending'],
-    cells: async (document, call) => {
-      const { url, event_types } = parseWebhookEndpoint(document);
-      const count = event_types.includes(ALL_EVENTS) ? 'all' : event_types.length;
-      return [url, count, ...(await healthCells(document, call))];
-    },
+  listHint: 'Where events are delivered as they happen.',
+  columns: ['URL', 'Events', 'Status', 'Last success', 'Pending'],
+  cells: async (document, call) => {
+    const { url, event_types } = parseWebhookEndpoint(document);
+    const count = event_types.includes(ALL_EVENTS) ? 'all' : event_types.length;
+    return [url, count, ...(await healthCells(document, call))];
   },
   idHint: 'Your own id.',
   members: (form) => ({ event_types: checkedTypes(form) }),
