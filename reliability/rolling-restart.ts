@@ -52,6 +52,8 @@ const CALLERS = 16;
 const BETWEEN_MS = 500;
 /** Same time for a single process: long enough for waiting callers to retry. */
 const BETWEEN_ALONE_MS = 4_000;
+/** Retries of a call to a single process on a busy machine: those by default take three seconds, a restart longer. */
+const BUSY_RETRIES = 7;
 
 export async function rollingRestart(options: RollingRestartOptions): Promise<RollingRestartFigures> {
   using folder = new Folder();
@@ -68,6 +70,7 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
     program: options.initial ?? PROGRAM,
   });
   const targets: readonly Target[] = nginx ? [nginx] : processes;
+  const isBusy = processes.length === 1 && processes[0]!.busyMs > 0;
   const callers = Array.from(
     { length: CALLERS },
     (_, index) =>
@@ -75,7 +78,7 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
         index,
         targets,
         apiToken,
-        maxRetries: nginx ? 0 : undefined,
+        maxRetries: nginx ? 0 : isBusy ? BUSY_RETRIES : undefined,
         onFailure: options.onFailure,
       }),
   );

@@ -28,6 +28,11 @@ export class RestartedProcess implements AsyncDisposable {
     this.#service = service;
   }
 
+  /** See `Service`. */
+  get busyMs(): number {
+    return this.#service.busyMs;
+  }
+
   get url(): string {
     return this.#service.url;
   }
