@@ -74,6 +74,8 @@ describe('The model detects', () => {
       text.replace(/("user_groups":\[)\{[^{}]*\{[^{}]*\}[^{}]*\},/, '$1'),
     ),
   };
+  /** Seeds for what is rare: with others, it takes hundreds of sequences. */
+  const seeds: Record<string, number> = { 'a wrong grace period': 14 };
   for (const [what, tampering] of Object.entries(tamperings)) {
     it(what, async (test) => {
       const service = await TestService.start(sqlite);
@@ -86,7 +88,7 @@ describe('The model detects', () => {
       await assert.rejects(
         callServices([service.url, proxy.url], callers, {
           sequences: 200,
-          seed: 1,
+          seed: seeds[what] ?? 1,
           onSequence: () => {},
         }),
         PromiseBroken,
