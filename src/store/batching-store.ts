@@ -30,7 +30,7 @@ import type {
 import { countInResult } from './result-size.ts';
 
 /** Names of queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
-const LIST = /^(?:list|scan|search|count)|^find(?:UserGroups|FirstFailedAt)$/;
+const LIST = /^(?:list|scan|search|count(?!Pending))|^find(?:UserGroups|FirstFailedAt)$/;
 
 /** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;
