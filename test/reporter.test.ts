@@ -151,6 +151,18 @@ describe('The report of several files', () => {
     assert.match(printed, /✔ c\.test\.mjs /);
   });
 
+  it('shows the test of an error in a callback, whatever it has awaited before', async () => {
+    const callers = ['setTimeout', 'setImmediate', 'queueMicrotask', 'process.nextTick'];
+    const waits = 'await new Promise((resolve) => setTimeout(resolve, 60_000).unref())';
+    const tests = callers.map(
+      (call) =>
+        `it('${call}', async () => { await null; ${call}(() => { throw new Error('no'); }); ${waits}; });`,
+    );
+    const printed = await report({ 'a.test.mjs': failing(tests.join('\n')) }, {}, 1);
+    for (const call of callers) assert.ok(printed.includes(`✖ a.test.mjs: ${call}\n`), call);
+    assert.match(printed, /^ℹ fail 4$/m);
+  });
+
   it('shows an error after the end of its test, which fails the process', async () => {
     const late = failing(`
       it('begins', () => void setTimeout(() => Promise.reject(new Error('late'))));
