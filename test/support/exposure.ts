@@ -21,6 +21,7 @@ const PART_LENGTH = 16;
 const RUN = new RegExp(`[\\w-]{${PART_LENGTH},}`, 'g');
 const LONGEST = 60;
 const NOTHING = Buffer.alloc(0);
+const NO_PARTS: ReadonlySet<string> = new Set();
 const MAX_SHOWN = 10;
 
 export class Watch {
@@ -53,7 +54,7 @@ export class Watch {
   }
 
   printed(where: string, text: string): void {
-    if (this.shows(text) || hasPart(text, this.#credentials))
+    if (SECRET_SHAPE.test(text) || hasPart(text, this.#secrets, this.#credentials))
       this.exposures.push(`${where}: ${withoutSecrets(text)}`);
   }
 
@@ -88,10 +89,12 @@ function inChunks(listener: (text: string) => void): (text: string) => void {
   };
 }
 
-function hasPart(text: string, parts: ReadonlySet<string>): boolean {
+function hasPart(text: string, parts: ReadonlySet<string>, more = NO_PARTS): boolean {
   for (const [run] of text.matchAll(RUN)) {
-    for (let at = 0; at + PART_LENGTH <= run.length; at++)
-      if (parts.has(run.slice(at, at + PART_LENGTH))) return true;
+    for (let at = 0; at + PART_LENGTH <= run.length; at++) {
+      const part = run.slice(at, at + PART_LENGTH);
+      if (parts.has(part) || more.has(part)) return true;
+    }
   }
   return false;
 }
