@@ -37,8 +37,6 @@ interface Tier {
 
 const LONGEST_BEHAVIOUR = [
   'test/http/public-limit.test.ts',
-  'test/webhook-endpoint/delivery.test.ts',
-  'test/webhook-endpoint/abnormal-receiver.test.ts',
   'test/user-group/list.test.ts',
   'test/usage/usage.test.ts',
   'test/http/openapi.test.ts',
@@ -54,6 +52,7 @@ const LONGEST_CONSOLE = [
   'test/console/markup.test.ts',
 ];
 const LONGEST_PROCESSES = [
+  'test/webhooks/delivery.test.ts',
   'test/process/deploy/prometheus.test.ts',
   'test/process/usage-journal.test.ts',
   'test/cli/start-command.test.ts',
@@ -102,7 +101,14 @@ const TIERS = {
   // One thread, because starting a second one in each of hundreds of processes would take a fifth of the
   // time.
   processes: {
-    folders: ['test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/', 'test/threads/'],
+    folders: [
+      'test/cli/',
+      'test/client-matrix/',
+      'test/postgres/',
+      'test/process/',
+      'test/threads/',
+      'test/webhooks/',
+    ],
     concurrency: availableParallelism() + 2,
     sharesProcesses: true,
     startsBuild: true,
@@ -140,7 +146,7 @@ const MEMORY_BYTES = 4 * 1024 ** 3;
 const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; console; processes (runs commands, ' +
-      'kills processes, packs packages, runs other clients, or depends on threads or the internals of PostgreSQL); ' +
+      'kills processes, packs packages, runs other clients, delivers webhooks, or depends on threads or the internals of PostgreSQL); ' +
       'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, invalid requests, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
   )

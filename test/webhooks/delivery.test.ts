@@ -39,7 +39,10 @@ describeOnEachDatabase('A webhook', (database) => {
   });
 
   const linesAbout = (endpointId: string) =>
-    service.logLines.map((line) => JSON.parse(line)).filter((line) => line.endpointId === endpointId);
+    service.logLines
+      .filter((line) => line.includes(endpointId))
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.endpointId === endpointId);
 
   const newTenant = () => Tenant.create(service, `workspace ${created++}`);
   const advanceToRetry = ({ next_attempt_at }: TestDelivery) =>
