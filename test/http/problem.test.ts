@@ -8,20 +8,20 @@ import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
 import type { ProblemCode } from '../../src/problem.ts';
 import { ApiDescription } from '../support/api-description/api-description.ts';
-import { causes, withService } from '../support/api-description/problem-cause.ts';
+import { causes, servicesOf } from '../support/api-description/problem-cause.ts';
 import { exchangeOne } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { type LogEntry, TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import type { LogEntry } from '../support/service.ts';
 
 const description = new ApiDescription(openApi(surface));
 
 describeOnEachDatabase('problems', (database) => {
-  const service = TestService.of(database);
+  const services = servicesOf(database);
+  const { service, limited, broken } = services;
 
-  for (const [code, cause] of Object.entries(causes(database, () => service))) {
+  for (const [code, cause] of Object.entries(causes(database, services))) {
     const { status } = problems[code as ProblemCode];
     it(`${status} ${code} is one problem object with its headers, as described`, async () => {
       const response = await cause();
@@ -34,18 +34,15 @@ describeOnEachDatabase('problems', (database) => {
   }
 
   it('log an internal error completely, with the request id, and hide it from the caller', async () => {
-    await withService(database, {}, async (broken) => {
-      await runSql(broken.database, 'alter table user_groups rename column mapping to elsewhere');
-      const { json, text } = await broken.get({ user_group_id: 'a' });
-      // Finds the error by request id: if other statements share the batch, an error of the batch precedes
-      // it.
-      const isError = ({ err, requestId }: LogEntry) => err !== undefined && requestId === json.request_id;
-      const entry = await broken.logEntry('the error', isError);
-      assert.equal(entry.level, 50);
-      assert.match(entry.err.message, /mapping/);
-      assert.match(entry.err.stack, /\.[jt]s:\d+/);
-      assert.doesNotMatch(text, /mapping|SQL|select|\.[jt]s\b/i);
-    });
+    const { json, text } = await broken.get({ user_group_id: 'a' });
+    // Finds the error by request id: if other statements share the batch, an error of the batch precedes
+    // it.
+    const isError = ({ err, requestId }: LogEntry) => err !== undefined && requestId === json.request_id;
+    const entry = await broken.logEntry('the error', isError);
+    assert.equal(entry.level, 50);
+    assert.match(entry.err.message, /mapping/);
+    assert.match(entry.err.stack, /\.[jt]s:\d+/);
+    assert.doesNotMatch(text, /mapping|SQL|select|\.[jt]s\b/i);
   });
 
   it('have no errors array if no field is invalid', async () => {
@@ -199,11 +196,9 @@ describeOnEachDatabase('problems', (database) => {
       assert.match(json.detail, /\/docs\b.*lower case, without a slash at the end.*Percent-encode/);
     }
   });
-});
 
-describeOnEachDatabase('a request with every error', (database) => {
-  it('gets one error at a time, in the documented order', async () => {
-    await withService(database, { UGS_RATE_LIMIT_PER_MINUTE: '1' }, async (limited) => {
+  describe('for a request with every error', () => {
+    it('are sent one at a time, in the documented order', async () => {
       const spent = (await limited.apiToken()).token;
       await limited.resolve('unknown', { token: spent });
       const path = '/v1/user-groups/%20';
@@ -245,52 +240,50 @@ describeOnEachDatabase('a request with every error', (database) => {
       }
     });
   });
-});
 
-describeOnEachDatabase('X-Request-Id and Cache-Control', (database) => {
-  const service = TestService.of(database);
+  describe('X-Request-Id and Cache-Control', () => {
+    it('are in every response, with a unique id', async () => {
+      const { token } = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group;
+      const close = 'Host: a\r\nConnection: close\r\n';
+      const responses = await Promise.all([
+        service.get({ user_group_id: 'there' }),
+        service.put({ user_group_id: 'there' }),
+        service.post({ current_token: token }),
+        service.resolve(token),
+        service.call('POST', '/v1/user-groups', { user_group_id: 'there' }),
+        service.call('HEAD', '/api/user'),
+        service.call('GET', '/healthz'),
+        service.call('HEAD', '/healthz'),
+        service.call('GET', '/readyz'),
+        service.call('GET', '/nothing'),
+        service.call('GET', '/%'),
+        service.get({ user_group_id: 'there' }, { headers: { expect: 'tea' } }),
+        service.get({ user_group_id: 'there' }, { token: null }),
+        exchangeOne(service, `GET /nothing HTTP/1.0\r\n\r\n`),
+        exchangeOne(service, `GET /nothing HTTP/1.1\r\n${close}\r\n`),
+        exchangeOne(service, `OPTIONS * HTTP/1.1\r\n${close}\r\n`),
+        exchangeOne(service, 'hello\r\n\r\n'),
+        exchangeOne(service, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+        exchangeOne(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'),
+      ]);
+      for (const { headers, status } of responses) {
+        assert.match(String(headers['x-request-id']), /^[\w-]{8,}$/, `the response ${status}`);
+        assert.equal(headers['cache-control'], 'no-store');
+      }
+      assert.equal(new Set(responses.map(({ headers }) => headers['x-request-id'])).size, responses.length);
+    });
 
-  it('are in every response, with a unique id', async () => {
-    const { token } = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group;
-    const close = 'Host: a\r\nConnection: close\r\n';
-    const responses = await Promise.all([
-      service.get({ user_group_id: 'there' }),
-      service.put({ user_group_id: 'there' }),
-      service.post({ current_token: token }),
-      service.resolve(token),
-      service.call('POST', '/v1/user-groups', { user_group_id: 'there' }),
-      service.call('HEAD', '/api/user'),
-      service.call('GET', '/healthz'),
-      service.call('HEAD', '/healthz'),
-      service.call('GET', '/readyz'),
-      service.call('GET', '/nothing'),
-      service.call('GET', '/%'),
-      service.get({ user_group_id: 'there' }, { headers: { expect: 'tea' } }),
-      service.get({ user_group_id: 'there' }, { token: null }),
-      exchangeOne(service, `GET /nothing HTTP/1.0\r\n\r\n`),
-      exchangeOne(service, `GET /nothing HTTP/1.1\r\n${close}\r\n`),
-      exchangeOne(service, `OPTIONS * HTTP/1.1\r\n${close}\r\n`),
-      exchangeOne(service, 'hello\r\n\r\n'),
-      exchangeOne(service, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
-      exchangeOne(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'),
-    ]);
-    for (const { headers, status } of responses) {
-      assert.match(String(headers['x-request-id']), /^[\w-]{8,}$/, `the response ${status}`);
-      assert.equal(headers['cache-control'], 'no-store');
-    }
-    assert.equal(new Set(responses.map(({ headers }) => headers['x-request-id'])).size, responses.length);
-  });
+    it('identify the request in the log', async () => {
+      const { headers } = await service.get({ user_group_id: 'there' });
+      const isOfRequest = ({ requestId }: LogEntry) => requestId === headers['x-request-id'];
+      const entry = await service.logEntry('the request', isOfRequest);
+      assert.deepEqual([entry.method, entry.path, entry.status], ['GET', '/api/user', 200]);
+    });
 
-  it('identify the request in the log', async () => {
-    const { headers } = await service.get({ user_group_id: 'there' });
-    const isOfRequest = ({ requestId }: LogEntry) => requestId === headers['x-request-id'];
-    const entry = await service.logEntry('the request', isOfRequest);
-    assert.deepEqual([entry.method, entry.path, entry.status], ['GET', '/api/user', 200]);
-  });
-
-  it('are in the response to an upgrade request, which is answered without an upgrade', async () => {
-    const upgrade = { connection: 'Upgrade', upgrade: 'websocket' };
-    const response = await service.call('GET', '/nothing', undefined, { headers: upgrade });
-    assertProblem(response, 'not_found');
+    it('are in the response to an upgrade request, which is answered without an upgrade', async () => {
+      const upgrade = { connection: 'Upgrade', upgrade: 'websocket' };
+      const response = await service.call('GET', '/nothing', undefined, { headers: upgrade });
+      assertProblem(response, 'not_found');
+    });
   });
 });
