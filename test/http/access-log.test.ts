@@ -1,10 +1,10 @@
 // The log of requests: UGS_ACCESS_LOG=on writes one line per request, which contains no secrets.
 
 import assert from 'node:assert/strict';
-import { before, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { RawConnection } from '../support/connection/raw-connection.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { send, type TestResponse } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -145,9 +145,9 @@ describeOnEachDatabase('the access log', (database) => {
   });
 });
 
-describeOnEachDatabase('with UGS_ACCESS_LOG=all', (database) => {
+describe('with UGS_ACCESS_LOG=all', () => {
   it('health checks that succeed are logged too', async () => {
-    await using service = await TestService.start(database, { env: { UGS_ACCESS_LOG: 'all' } });
+    await using service = await TestService.start(sqlite, { env: { UGS_ACCESS_LOG: 'all' } });
     await service.call('GET', '/readyz');
     await service.call('GET', '/healthz');
     const logged = () => entriesOf(service).filter(({ msg }) => msg === 'request');
@@ -160,9 +160,9 @@ describeOnEachDatabase('with UGS_ACCESS_LOG=all', (database) => {
   });
 });
 
-describeOnEachDatabase('without UGS_ACCESS_LOG', (database) => {
+describe('without UGS_ACCESS_LOG', () => {
   it('requests are logged at level debug', async () => {
-    await using service = await TestService.start(database);
+    await using service = await TestService.start(sqlite);
     const response = await service.call('GET', '/readyz');
     const isOfRequest = ({ requestId }: Entry) => requestId === response.headers['x-request-id'];
     const lines = await eventually('the line', () => {
@@ -176,9 +176,9 @@ describeOnEachDatabase('without UGS_ACCESS_LOG', (database) => {
   });
 });
 
-describeOnEachDatabase('failed authentication', (database) => {
+describe('failed authentication', () => {
   it('is logged as one warning with the number of failures and where most of them come from', async () => {
-    const service = await TestService.start(database, { env: { UGS_TRUSTED_PROXIES: '127.0.0.1,::1' } });
+    const service = await TestService.start(sqlite, { env: { UGS_TRUSTED_PROXIES: '127.0.0.1,::1' } });
     const warnings = () => entriesOf(service).filter(({ msg }) => msg === 'requests failed authentication');
     try {
       const { id, token: revoked } = await service.apiToken();

@@ -28,7 +28,7 @@ import {
   requestOf,
 } from '../support/api-description/described-refusal.ts';
 import { unlimitedRoutes } from '../support/api-description/route-options.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { send, type TestRequest, type TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';
@@ -499,10 +499,10 @@ describeOnEachDatabase('The responses of the service match the API description',
   }
 });
 
-describeOnEachDatabase('The API description', (database) => {
+describe('The API description', () => {
   it('has 429 for every operation: a client that was refused too often gets it everywhere', async () => {
     const env = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '1' };
-    await using service = await TestService.start(database, { env });
+    await using service = await TestService.start(sqlite, { env });
     await service.call('GET', '/nothing');
     const headers = { origin: 'https://elsewhere.example' };
     const check = async (operation: DescribedOperation): Promise<void> => {

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { parseTraceId } from '../../src/http/log/trace-context.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-describeOnEachDatabase("the caller's X-Request-Id", (database) => {
-  const service = TestService.of(database);
+describe("the caller's X-Request-Id", () => {
+  const service = TestService.of(sqlite);
 
   const callWith = (id: string | string[], path = '/nothing') =>
     service.call('GET', path, undefined, { headers: { 'x-request-id': id } });
@@ -69,10 +69,10 @@ describeOnEachDatabase("the caller's X-Request-Id", (database) => {
   });
 });
 
-describeOnEachDatabase('the log of a failed request', (database) => {
+describe('the log of a failed request', () => {
   it('has the trace of the caller', async () => {
     // Runs in one thread, which the test can break.
-    await using service = await TestService.start(database, { env: { UGS_THREADS: '1' } });
+    await using service = await TestService.start(sqlite, { env: { UGS_THREADS: '1' } });
     service.app.context.clock = () => {
       throw new Error('a bug');
     };

@@ -11,7 +11,7 @@ import { Histogram } from '../../src/metrics/histogram.ts';
 import { readVersion } from '../../src/version.ts';
 import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { exchangeOne, RawConnection } from '../support/connection/raw-connection.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { mapConcurrently, send } from '../support/http.ts';
 import { parseMetrics, Scrape } from '../support/metrics.ts';
 import { eventually, WITHOUT_FAILURE_LIMIT } from '../support/process.ts';
@@ -329,10 +329,10 @@ describeOnEachDatabase('metrics', (database) => {
   });
 });
 
-describeOnEachDatabase('failed authentication beyond its rate limit', (database) => {
+describe('failed authentication beyond its rate limit', () => {
   it('is counted too', async () => {
     const env = { ...ENV, UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '1' };
-    await using service = await TestService.start(database, { env });
+    await using service = await TestService.start(sqlite, { env });
     const statuses = [];
     for (let call = 0; call < 3; call++)
       statuses.push((await service.resolve('any', { token: null })).status);
@@ -343,20 +343,20 @@ describeOnEachDatabase('failed authentication beyond its rate limit', (database)
   });
 });
 
-describeOnEachDatabase('without UGS_METRICS_ADDRESS', (database) => {
+describe('without UGS_METRICS_ADDRESS', () => {
   it('there are no metrics', async () => {
-    await using service = await TestService.start(database);
+    await using service = await TestService.start(sqlite);
     assert.equal(service.app.metricsUrl, null);
     assert.equal((await service.call('GET', '/metrics')).status, 404);
   });
 });
 
-describeOnEachDatabase('an address of metrics that is in use', (database) => {
+describe('an address of metrics that is in use', () => {
   it('makes the start fail with the name of the setting', async () => {
     await using other = await LoopbackServer.listen(createServer());
     const { port } = other;
     const env = { UGS_METRICS_ADDRESS: `127.0.0.1:${port}` };
-    await assert.rejects(TestService.start(database, { env }), {
+    await assert.rejects(TestService.start(sqlite, { env }), {
       name: 'AddressInUse',
       message: `UGS_METRICS_ADDRESS 127.0.0.1:${port} is already in use; each process needs an address of its own`,
     });
