@@ -68,11 +68,11 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
 
   it('returns 50 groups per page by default, and each group exactly once', async () => {
     const { token } = await newWorkspace();
-    const ids = numbered(130);
+    const ids = numbered(60);
     await create(token, ids);
     assert.equal((await page(token)).json.user_groups.length, 50);
-    for (const limit of [1, 7, 50, 129, 130, 131, 1_000]) {
-      assert.equal((await page(token, { limit })).json.user_groups.length, Math.min(limit, 130));
+    for (const limit of [1, 7, 50, 59, 60, 61, 1_000]) {
+      assert.equal((await page(token, { limit })).json.user_groups.length, Math.min(limit, 60));
       const groups = await list(token, { limit });
       assert.deepEqual(idsOf(groups), ids.toSorted(byBytes));
       assert.equal(new Set(groups.map(({ team_id }) => team_id)).size, ids.length);
@@ -210,7 +210,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
 
     it('terminates with any limit if all names equal their ids', async () => {
       const { token } = await newWorkspace();
-      const ids = numbered(120);
+      const ids = numbered(60);
       await create(token, [...ids, 'x'], (id) => (id === 'x' ? 'group of x' : id));
       for (const limit of [1, 3, 50]) {
         assert.deepEqual(idsOf(await list(token, { search: 'group', limit })), [

@@ -1,7 +1,7 @@
 // Contract: GET /v1/user-groups/{user_group_id} is a pure read of the complete group.
 
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { oddTexts } from '../support/bad-input/odd-value.ts';
 import { exchangeOne } from '../support/connection/raw-connection.ts';
@@ -107,86 +107,84 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
     assert.equal(response.headers.allow, 'GET, PUT, PATCH, DELETE');
     assert.equal((await service.call('HEAD', pathOf('x'))).status, 405);
   });
-});
 
-describeOnEachDatabase('an id in a path', (database) => {
-  const service = TestService.of(database);
+  describe('with an id in the path that is odd', () => {
+    /** Creates, patches, reads and deletes a group by its id in the path; returns the errors. */
+    async function errorsOf(id: string): Promise<string[]> {
+      const created = await service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'N' });
+      const expected = { ...created.json.user_group, name: 'Patched' };
+      const patched = await service.call('PATCH', pathOf(id), { name: 'Patched' });
+      const read = await service.call('GET', pathOf(id));
+      const deleted = await service.call('DELETE', pathOf(id));
+      const gone = await service.call('GET', pathOf(id));
+      const { team_id, token, name, provided_id } = read.json.user_group ?? {};
+      const errors = [
+        [created.status, patched.status, read.status, deleted.status, gone.status].join() !==
+          '201,200,200,204,404',
+        JSON.stringify({ team_id, token, name, provided_id }) !== JSON.stringify(expected),
+        patched.text !== read.text,
+      ];
+      return errors.includes(true) ? [`${id}: ${errors} ${created.text} ${patched.text}`] : [];
+    }
 
-  /** Creates, patches, reads and deletes a group by its id in the path; returns the errors. */
-  async function errorsOf(id: string): Promise<string[]> {
-    const created = await service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'N' });
-    const expected = { ...created.json.user_group, name: 'Patched' };
-    const patched = await service.call('PATCH', pathOf(id), { name: 'Patched' });
-    const read = await service.call('GET', pathOf(id));
-    const deleted = await service.call('DELETE', pathOf(id));
-    const gone = await service.call('GET', pathOf(id));
-    const { team_id, token, name, provided_id } = read.json.user_group ?? {};
-    const errors = [
-      [created.status, patched.status, read.status, deleted.status, gone.status].join() !==
-        '201,200,200,204,404',
-      JSON.stringify({ team_id, token, name, provided_id }) !== JSON.stringify(expected),
-      patched.text !== read.text,
-    ];
-    return errors.includes(true) ? [`${id}: ${errors} ${created.text} ${patched.text}`] : [];
-  }
+    // Clients that follow the URL Standard resolve these two before sending, even if they are encoded.
+    const dots = ['.', '..'];
 
-  // Clients that follow the URL Standard resolve these two before sending, even if they are encoded.
-  const dots = ['.', '..'];
+    it('round-trips with slashes, dots, spaces, %, quotes, emoji and every script', async (t) => {
+      const ids = oddTexts.filter((id) => !dots.includes(id));
+      t.diagnostic(`${ids.length} ids`);
+      assert.deepEqual((await mapConcurrently(ids, errorsOf)).flat(), []);
+    });
 
-  it('round-trips with slashes, dots, spaces, %, quotes, emoji and every script', async (t) => {
-    const ids = oddTexts.filter((id) => !dots.includes(id));
-    t.diagnostic(`${ids.length} ids`);
-    assert.deepEqual((await mapConcurrently(ids, errorsOf)).flat(), []);
-  });
+    it('round-trips if it is random', async () => {
+      const id = fc
+        .string({ unit: codePoint, minLength: 1, maxLength: 40 })
+        .filter((text) => /^(?!\s)\P{Cc}*(?<!\s)$/u.test(text) && !dots.includes(text));
+      const ids = new Set(fc.sample(id, 100));
+      assert.deepEqual((await mapConcurrently(ids, errorsOf)).flat(), []);
+    });
 
-  it('round-trips if it is random', async () => {
-    const id = fc
-      .string({ unit: codePoint, minLength: 1, maxLength: 40 })
-      .filter((text) => /^(?!\s)\P{Cc}*(?<!\s)$/u.test(text) && !dots.includes(text));
-    const ids = new Set(fc.sample(id, 300));
-    assert.deepEqual((await mapConcurrently(ids, errorsOf)).flat(), []);
-  });
+    for (const id of dots) {
+      it(`can be ${id}, plain and percent-encoded, without path resolution`, async () => {
+        await service.get({ user_group_id: id, name: `Dots ${id}` });
+        for (const text of [id, id.replaceAll('.', '%2E'), id.replaceAll('.', '%2e')]) {
+          const head = `GET /v1/user-groups/${text} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
+          const response = await exchangeOne(service, `${head}Connection: close\r\n\r\n`);
+          assert.equal(response.json.user_group?.name, `Dots ${id}`, text);
+        }
+      });
+    }
 
-  for (const id of dots) {
-    it(`can be ${id}, plain and percent-encoded, without path resolution`, async () => {
-      await service.get({ user_group_id: id, name: `Dots ${id}` });
-      for (const text of [id, id.replaceAll('.', '%2E'), id.replaceAll('.', '%2e')]) {
-        const head = `GET /v1/user-groups/${text} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
-        const response = await exchangeOne(service, `${head}Connection: close\r\n\r\n`);
-        assert.equal(response.json.user_group?.name, `Dots ${id}`, text);
+    it('is percent-decoded exactly once, whichever characters are encoded', async () => {
+      await service.get({ user_group_id: 'a/b', name: 'Slash' });
+      await service.get({ user_group_id: 'a%2Fb', name: 'Percent' });
+      const nameAt = async (path: string) =>
+        (await service.call('GET', `/v1/user-groups/${path}`)).json.user_group?.name;
+      for (const path of ['a%2Fb', 'a%2fb', '%61%2F%62']) assert.equal(await nameAt(path), 'Slash');
+      for (const path of ['a%252Fb', '%61%25%32Fb']) assert.equal(await nameAt(path), 'Percent');
+    });
+
+    it('has one segment: returns 404 for more', async () => {
+      await service.get({ user_group_id: 'a/b', name: 'Slash' });
+      for (const path of ['a/b', 'a/b/', 'a/']) {
+        assertProblem(await service.call('GET', `/v1/user-groups/${path}`), 'not_found');
       }
     });
-  }
 
-  it('is percent-decoded exactly once, whichever characters are encoded', async () => {
-    await service.get({ user_group_id: 'a/b', name: 'Slash' });
-    await service.get({ user_group_id: 'a%2Fb', name: 'Percent' });
-    const nameAt = async (path: string) =>
-      (await service.call('GET', `/v1/user-groups/${path}`)).json.user_group?.name;
-    for (const path of ['a%2Fb', 'a%2fb', '%61%2F%62']) assert.equal(await nameAt(path), 'Slash');
-    for (const path of ['a%252Fb', '%61%25%32Fb']) assert.equal(await nameAt(path), 'Percent');
-  });
+    it('gets 400 if it is too long, at any length, and only after authentication', async () => {
+      for (const length of [256, 3_060, 3_061, 15_000]) {
+        const path = pathOf('a'.repeat(length));
+        const response = await service.call('GET', path);
+        assertProblem(response, 'invalid_request');
+        assert.match(response.json.detail, /at most 255 characters/);
+        assertProblem(await service.call('GET', path, undefined, { token: null }), 'unauthenticated');
+      }
+    });
 
-  it('has one segment: returns 404 for more', async () => {
-    await service.get({ user_group_id: 'a/b', name: 'Slash' });
-    for (const path of ['a/b', 'a/b/', 'a/']) {
-      assertProblem(await service.call('GET', `/v1/user-groups/${path}`), 'not_found');
-    }
-  });
-
-  it('gets 400 if it is too long, at any length, and only after authentication', async () => {
-    for (const length of [256, 3_060, 3_061, 15_000]) {
-      const path = pathOf('a'.repeat(length));
-      const response = await service.call('GET', path);
-      assertProblem(response, 'invalid_request');
-      assert.match(response.json.detail, /at most 255 characters/);
-      assertProblem(await service.call('GET', path, undefined, { token: null }), 'unauthenticated');
-    }
-  });
-
-  it('is rejected with a fragment', async () => {
-    await service.get({ user_group_id: 'a', name: 'A' });
-    const head = `GET /v1/user-groups/a#b HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
-    assertProblem(await exchangeOne(service, `${head}Connection: close\r\n\r\n`), 'invalid_request');
+    it('is rejected with a fragment', async () => {
+      await service.get({ user_group_id: 'a', name: 'A' });
+      const head = `GET /v1/user-groups/a#b HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
+      assertProblem(await exchangeOne(service, `${head}Connection: close\r\n\r\n`), 'invalid_request');
+    });
   });
 });
