@@ -38,7 +38,6 @@ interface Tier {
 const LONGEST_BEHAVIOUR = [
   'test/http/public-limit.test.ts',
   'test/user-group/list.test.ts',
-  'test/usage/usage.test.ts',
   'test/http/openapi.test.ts',
   'test/event/history.test.ts',
   'test/http/problem.test.ts',
@@ -46,13 +45,15 @@ const LONGEST_BEHAVIOUR = [
   'test/event/event.test.ts',
   'test/metrics/metrics.test.ts',
 ];
-const LONGEST_CONSOLE = [
+const LONGEST_FEATURES = [
+  'test/webhooks/delivery.test.ts',
+  'test/usage/usage.test.ts',
+  'test/signing-key/signing-key.test.ts',
   'test/console/user-group-pages.test.ts',
   'test/console/catalogue-pages.test.ts',
   'test/console/markup.test.ts',
 ];
 const LONGEST_PROCESSES = [
-  'test/webhooks/delivery.test.ts',
   'test/process/deploy/prometheus.test.ts',
   'test/process/usage-journal.test.ts',
   'test/cli/start-command.test.ts',
@@ -90,25 +91,18 @@ const TIERS = {
     startsBuild: true,
     longest: LONGEST_BEHAVIOUR,
   },
-  console: {
-    folders: ['test/console/'],
+  features: {
+    folders: ['test/console/', 'test/signing-key/', 'test/usage/', 'test/webhooks/'],
     concurrency: availableParallelism() + 1,
     sharesProcesses: true,
     isInMemory: true,
     startsBuild: true,
-    longest: LONGEST_CONSOLE,
+    longest: LONGEST_FEATURES,
   },
   // One thread, because starting a second one in each of hundreds of processes would take a fifth of the
   // time.
   processes: {
-    folders: [
-      'test/cli/',
-      'test/client-matrix/',
-      'test/postgres/',
-      'test/process/',
-      'test/threads/',
-      'test/webhooks/',
-    ],
+    folders: ['test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/', 'test/threads/'],
     concurrency: availableParallelism() + 2,
     sharesProcesses: true,
     startsBuild: true,
@@ -145,8 +139,8 @@ const MEMORY_BYTES = 4 * 1024 ** 3;
 
 const program = new Command('npm test --')
   .description(
-    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; console; processes (runs commands, ' +
-      'kills processes, packs packages, runs other clients, delivers webhooks, or depends on threads or the internals of PostgreSQL); ' +
+    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (console, signing keys, usage, webhooks); processes (runs commands, ' +
+      'kills processes, packs packages, runs other clients, or depends on threads or the internals of PostgreSQL); ' +
       'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, invalid requests, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
   )
