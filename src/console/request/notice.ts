@@ -8,7 +8,7 @@ import { findCookie, removeCookie, setCookie } from '../session/cookie.ts';
 import { Sealed } from '../session/sealed.ts';
 import { requestPath } from './browser.ts';
 
-const NAME = 'user_group_console_notice';
+const NAME = 'user_group_console_done';
 const MAX_AGE_SECONDS = 60;
 const sealed = new Sealed<[csrfToken: string, path: string, text: string, at: number]>('console-notice');
 
