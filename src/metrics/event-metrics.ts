@@ -1,7 +1,7 @@
 // Metrics of events: those reduced because of the quota of their environment, the deletion of old ones, and the feed.
 
 import { Counter, type Registry } from 'prom-client';
-import { addGauge } from './gauge.ts';
+import { addGauge, orNaN } from './gauge.ts';
 
 interface RetentionState {
   isFailing: boolean;
@@ -40,7 +40,7 @@ export class EventMetrics {
     addGauge(this.#registry, {
       name: 'user_group_service_event_feed_delay_seconds',
       help: 'For how long a transaction of PostgreSQL has held up the feed of events, since a scrape first saw it.',
-      read: async () => (await measure()) / 1_000,
+      read: orNaN(async () => (await measure()) / 1_000),
     });
   }
 

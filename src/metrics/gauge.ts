@@ -8,20 +8,20 @@ interface ReadGauge<Value> {
   read(): Value | Promise<Value>;
 }
 
-/** The value is NaN if it cannot be read, for example because the database is unreachable. */
 export function addGauge(registry: Registry, { name, help, read }: ReadGauge<number>): void {
   new Gauge({
     name,
     help,
     registers: [registry],
     async collect() {
-      try {
-        this.set(await read());
-      } catch {
-        this.set(Number.NaN);
-      }
+      this.set(await read());
     },
   });
+}
+
+/** Returns a `read` whose value is NaN if it rejects, for example because the database is unreachable. */
+export function orNaN(read: () => Promise<number>): () => Promise<number> {
+  return () => read().catch(() => Number.NaN);
 }
 
 /** Adds a gauge with one label; `read` returns the numbers by the values of the label. */

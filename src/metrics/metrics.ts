@@ -6,7 +6,7 @@ import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers } from '../store/batching-store.ts';
 import type { FileStorage } from '../store/port.ts';
 import { EventMetrics } from './event-metrics.ts';
-import { addGauge, addLabelledGauge } from './gauge.ts';
+import { addGauge, addLabelledGauge, orNaN } from './gauge.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { addProcessMetrics, addThreadMetrics, type Build } from './process-metrics.ts';
 import { Readiness } from './readiness.ts';
@@ -80,7 +80,7 @@ export class Metrics extends ThreadMetrics {
     addGauge(this.registry, {
       name: 'webhook_deliveries_pending',
       help: 'Deliveries to webhook endpoints that are pending, of all processes, counted up to 10,000.',
-      read: count,
+      read: orNaN(count),
     });
   }
 

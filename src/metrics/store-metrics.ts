@@ -5,7 +5,7 @@ import type { ConnectionCounts } from '../database.ts';
 import type { BatchObserver } from '../store/batcher.ts';
 import type { BatchObservers, Queue } from '../store/batching-store.ts';
 import type { FileStorage } from '../store/port.ts';
-import { addGauge, addLabelledGauge } from './gauge.ts';
+import { addGauge, addLabelledGauge, orNaN } from './gauge.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
@@ -69,11 +69,11 @@ export function addStorage(registry: Registry, measure: () => Promise<FileStorag
   addGauge(registry, {
     name: 'user_group_service_database_disk_free_bytes',
     help: 'Free space on the disk of the SQLite database.',
-    read: async () => (await measure()).diskFreeBytes,
+    read: orNaN(async () => (await measure()).diskFreeBytes),
   });
   addGauge(registry, {
     name: 'user_group_service_backup_timestamp_seconds',
     help: 'When the SQLite database was last backed up; 0 if never.',
-    read: async () => ((await measure()).backedUpAt ?? 0) / 1_000,
+    read: orNaN(async () => ((await measure()).backedUpAt ?? 0) / 1_000),
   });
 }

@@ -177,6 +177,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     assert.equal(fieldsOf(page.text, edit).claims, '{"a": {"field": "name"}}');
     assert.match(textOf(page), /Type it again/);
     assertNoSecret(page);
+    assert.doesNotMatch(textOf(await browser.post(edit, { ...opened, ttl_seconds: '60' })), /Secret empty/);
   });
 
   it('deletes an integration after asking for confirmation', async () => {

@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'prom-client';
 import { mintApiToken } from '../../src/domain/token.ts';
+import { addGauge, orNaN } from '../../src/metrics/gauge.ts';
 import { Histogram } from '../../src/metrics/histogram.ts';
 import { readVersion } from '../../src/version.ts';
 import { LoopbackServer } from '../support/connection/loopback-server.ts';
@@ -361,6 +362,15 @@ describe('an address of metrics that is in use', () => {
       message: `UGS_METRICS_ADDRESS 127.0.0.1:${port} is already in use; each process needs an address of its own`,
     });
   });
+});
+
+it('A gauge is NaN only if what it reads may be unreachable', async () => {
+  const [registry, faulty] = [new Registry(), new Registry()];
+  const read = async () => assert.fail('Unreachable');
+  addGauge(registry, { name: 'a_gauge', help: 'Help.', read: orNaN(read) });
+  assert.match(await registry.metrics(), /^a_gauge Nan$/im);
+  addGauge(faulty, { name: 'a_gauge', help: 'Help.', read });
+  await assert.rejects(faulty.metrics(), /Unreachable/);
 });
 
 describe('The histogram of hot paths', () => {
