@@ -165,8 +165,11 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const edit = `${LIST}/m/edit`;
     const opened = await openForm(browser, edit);
     await call('PUT', '/v1/integrations/m', { ...integrations.metabase, ttl_seconds: 777 });
+    const { secret: _, ...base } = JSON.parse(opened.base!);
     const page = await browser.post(edit, {
       ...opened,
+      // As of an earlier version during a rolling upgrade.
+      base: JSON.stringify(base),
       ttl_seconds: '60',
       settings: JSON.stringify(integrations.metabase.settings),
       claims: '{"a": {"field": "name"}}',
@@ -177,7 +180,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     assert.equal(fieldsOf(page.text, edit).claims, '{"a": {"field": "name"}}');
     assert.match(textOf(page), /Type it again/);
     assertNoSecret(page);
-    assert.doesNotMatch(textOf(await browser.post(edit, { ...opened, ttl_seconds: '60' })), /Secret empty/);
+    assert.doesNotMatch(textOf(page), /Secret empty/);
   });
 
   it('deletes an integration after asking for confirmation', async () => {

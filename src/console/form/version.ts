@@ -110,7 +110,8 @@ function editedForm(form: Form, noun: string, { document, typed }: Stored) {
     const recreate = checkField({ name: RECREATE, label });
     return { form, reason: deletedAlert(noun), hidden: html`${kept}${recreate}` };
   }
-  const merge = threeWayMerge(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));
+  const now = Object.entries(typed).filter(([name]) => !OTHER_FIELDS.includes(name));
+  const merge = threeWayMerge(baseIn(form), new Map(typedIn(form)), new Map(now));
   const merged = new Form(merge.fields, problem);
   return { form: merged, reason: conflictAlert(noun, document, merge), hidden: opened };
 }
