@@ -97,7 +97,7 @@ describe('Requests that arrive at the same time', () => {
   it('wait less if few are from their tenant, while other work keeps the event loop busy', async () => {
     const rounds = 5;
     let kept = 0;
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < rounds && kept <= rounds / 2; round++) {
       const activity = severalTenants();
       const { order, arrive } = arrivals(activity);
       for (let request = 0; request < 10 * MAX_PER_PERIOD; request++) arrive(1);
@@ -110,6 +110,51 @@ describe('Requests that arrive at the same time', () => {
       if (order.filter((tenant) => tenant === 1).length === MAX_PER_PERIOD) kept++;
     }
     // Most of them: in some rounds, the machine may stop the process.
+    assert.ok(kept > rounds / 2, `${kept} of ${rounds}`);
+  });
+
+  for (const { waiting, periods, mostMs } of [
+    { waiting: 2 * MAX_PER_PERIOD, periods: 1, mostMs: 450 },
+    { waiting: 20 * MAX_PER_PERIOD, periods: 20, mostMs: 2_500 },
+  ])
+    it(`start within ${mostMs} ms, in ${periods} periods, while other work keeps the event loop busy`, async () => {
+      const tookMs: number[] = [];
+      // Repeated, because the machine may stop the process.
+      while (tookMs.length < 3 && !(Math.min(...tookMs) < mostMs)) {
+        const activity = severalTenants();
+        const { order, arrive } = arrivals(activity);
+        const startedAt = performance.now();
+        for (let request = 0; request < MAX_PER_PERIOD + waiting; request++) arrive(1);
+        while (order.length < (1 + periods) * MAX_PER_PERIOD) {
+          block(1);
+          seenAgain(activity);
+          await nextTurn();
+        }
+        tookMs.push(performance.now() - startedAt);
+      }
+      assert.ok(Math.min(...tookMs) < mostMs, tookMs.join(' '));
+    });
+
+  it('wait for a fraction of the time although others of unknown callers are many', async () => {
+    const rounds = 5;
+    let kept = 0;
+    for (let round = 0; round < rounds && kept <= rounds / 2; round++) {
+      const activity = severalTenants();
+      const { order, arrive } = arrivals(activity);
+      for (let request = 0; request < 5 * MAX_PER_PERIOD; request++)
+        for (const tenant of [1, UNKNOWN_TENANT]) arrive(tenant, { 'x-forwarded-for': `address ${request}` });
+      let isStarted = false;
+      arrive(UNKNOWN_TENANT, { 'x-forwarded-for': 'address 0' }, () => {
+        isStarted = true;
+      });
+      while (!isStarted) {
+        block(1);
+        seenAgain(activity);
+        await nextTurn();
+      }
+      const ofFirst = order.filter((tenant) => tenant === 1).length;
+      if (ofFirst <= 3 * MAX_PER_PERIOD) kept++;
+    }
     assert.ok(kept > rounds / 2, `${kept} of ${rounds}`);
   });
 

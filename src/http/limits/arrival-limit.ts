@@ -31,8 +31,11 @@ const MAX_LIGHT_PERIOD_MS = 50;
  * the process was paused, that time looks busy.
  */
 const MAX_PERIOD_MS = 250;
-/** Maximum wait for periods: the more requests wait, the shorter their periods. */
-const MAX_WAIT_MS = 3_200;
+/**
+ * Maximum wait for these periods, which are shorter while many requests wait, so that responses arrive in five seconds: the
+ * steps of a request take up to four.
+ */
+const MAX_WAIT_MS = 1_000;
 
 type Start = () => void;
 
@@ -60,6 +63,8 @@ export class ArrivalLimit {
   #endsBy = 0;
   /** The same for tenants with few waiting requests. */
   #endsForLightBy = 0;
+  /** Maximum number of waiting requests since there were none. */
+  #mostWaiting = 0;
   #lastReset = performance.eventLoopUtilization();
 
   constructor(options: ArrivalOptions) {
@@ -101,7 +106,7 @@ export class ArrivalLimit {
     this.#isResetScheduled = true;
     const now = performance.now();
     this.#endsForLightBy = now + MAX_LIGHT_PERIOD_MS;
-    this.#endsBy = now + Math.min(MAX_PERIOD_MS, (MAX_WAIT_MS * MAX_PER_PERIOD) / this.#waiting.length);
+    this.#endsBy = now + this.#maxPeriodMs();
     setImmediate(() => this.#resetAfterIdle());
   }
 
@@ -117,7 +122,14 @@ export class ArrivalLimit {
       return;
     }
     if (performance.now() >= this.#endsForLightBy) this.#resetLight();
-    setTimeout(() => this.#resetAfterIdle(), Math.min(idleMs, MAX_LIGHT_PERIOD_MS));
+    const forLightMs = Math.max(MIN_IDLE_MS, this.#endsForLightBy - performance.now());
+    setTimeout(() => this.#resetAfterIdle(), Math.min(idleMs, forLightMs));
+  }
+
+  #maxPeriodMs(): number {
+    this.#mostWaiting = Math.max(this.#mostWaiting, this.#waiting.length);
+    const periods = this.#mostWaiting / MAX_PER_PERIOD;
+    return Math.max(MAX_LIGHT_PERIOD_MS, Math.min(MAX_PERIOD_MS, MAX_WAIT_MS / periods));
   }
 
   #owedIdleMs(): number {
@@ -134,16 +146,19 @@ export class ArrivalLimit {
     const limit = isShared ? MAX_PER_PERIOD * this.#waiting.tenants : MAX_PER_TURN;
     this.#startWaiting(Math.min(limit, MAX_PER_TURN));
     if (this.#waiting.length > 0) this.#scheduleReset();
+    else this.#mostWaiting = 0;
   }
 
   /** Ends the period of tenants with few waiting requests, so that they wait less for the others. */
   #resetLight(): void {
     this.#endsForLightBy = performance.now() + MAX_LIGHT_PERIOD_MS;
     this.#started = 0;
-    const isLight = (tenant: number) => this.#waiting.lengthOf(tenant) <= MAX_PER_PERIOD;
+    // Health checks and unknown callers are many tenants: a few of them must not wait because others are many.
+    const isLight = (tenant: number) =>
+      this.#byClient.has(tenant) || this.#waiting.lengthOf(tenant) <= MAX_PER_PERIOD;
     for (const tenant of this.#startedByTenant.keys())
       if (isLight(tenant)) this.#startedByTenant.delete(tenant);
-    this.#startWaiting(MAX_PER_TURN, isLight);
+    this.#startWaiting(MAX_PER_TURN, (tenant) => isLight(tenant) && this.#mayStart(tenant));
   }
 
   #startWaiting(limit: number, mayStart?: (tenant: number) => boolean): void {
