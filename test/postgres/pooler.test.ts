@@ -97,18 +97,19 @@ describe('the session features of PostgreSQL that the service uses', () => {
     using folder = new Folder();
     const doctor = async (env: Record<string, string>) =>
       (await run(folder, ['doctor'], { env: { ...database.env, ...env } })).stdout;
-    const ofTimeout = /^warning +server +sessions have no statement_timeout, .*PgBouncer/m;
-    const ofOthers =
-      /^warning +server +sessions lack plan_cache_mode = force_generic_plan, .*jit = off, row_security = off, so/m;
-    const all = await doctor({});
-    assert.doesNotMatch(all, /sessions/);
+    assert.doesNotMatch(await doctor({}), /sessions/);
     // Sends no settings, as if the pooler dropped them.
     const none = await doctor({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' });
-    assert.match(none, ofTimeout);
-    assert.match(none, ofOthers);
-    const url = `${database.url}?options=-c%20statement_timeout%3D2s%20-c%20jit%3Doff`;
+    const all = 'statement_timeout, lock_timeout, idle_in_transaction_session_timeout';
+    assert.match(none, new RegExp(`^warning +server +sessions have no ${all}, so .*PgBouncer`, 'm'));
+    assert.match(none, /sessions lack plan_cache_mode = force_generic_plan, .*, jit = off, so lookups/);
+    assert.match(none, /sessions lack row_security = off, so/);
+    const options = ['statement_timeout=2s', 'lock_timeout=1s', 'jit=off', 'row_security=off']
+      .map((setting) => `-c ${setting}`)
+      .join(' ');
+    const url = `${database.url}?options=${encodeURIComponent(options)}`;
     const some = await doctor({ DATABASE_URL: url, UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' });
-    assert.doesNotMatch(some, ofTimeout);
-    assert.match(some, /sessions lack (?!.*jit).*row_security = off, so/);
+    assert.match(some, /sessions have no idle_in_transaction_session_timeout, so/);
+    assert.doesNotMatch(some, /sessions lack .*(jit|row_security)/);
   });
 });

@@ -50,6 +50,7 @@ const HOLDING_FEED = `select id::text, name, ending, floor(extract(epoch from no
 const WAITING_FOR_STANDBY = `select count(*)::integer, floor(extract(epoch from max(now() - query_start)))::integer
   from pg_stat_activity where wait_event = 'SyncRep' and query_start < now() - interval '1 second'`;
 
+const TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 const SETTINGS = 'select name, setting from pg_settings where name = any ($1::text[])';
 
 /** When the server was started, which tells it from others; nothing if it is read-only. */
@@ -179,16 +180,23 @@ class PostgresInspection extends Inspection {
     const remedy = 'see "PgBouncer" in docs/deploy.md';
     const { hasPolicies } = await checkRowSecurity(this.#session);
     const expected = servingSettings({ isCitus: await hasCitus(this.#session), hasPolicies });
-    const names = ['statement_timeout', ...Object.keys(expected)];
     try {
-      const rows = await withServingSession(this.#options, ({ ask }) => ask(SETTINGS, [names]));
+      const rows = await withServingSession(this.#options, ({ ask }) =>
+        ask(SETTINGS, [[...TIMEOUTS, ...Object.keys(expected)]]),
+      );
       const settings = Object.fromEntries(rows as [name: string, setting: string][]);
+      const unlimited = TIMEOUTS.filter((name) => settings[name] === '0');
       const missing = Object.keys(expected).filter((name) => settings[name] !== expected[name]);
+      const ofPlans = missing
+        .filter((name) => name !== 'row_security')
+        .map((name) => `${name} = ${expected[name]}`);
       const messages = [
-        settings.statement_timeout === '0' &&
-          'sessions have no statement_timeout, so statements that the service has given up keep running',
-        missing.length > 0 &&
-          `sessions lack ${missing.map((name) => `${name} = ${expected[name]}`).join(', ')}, so lookups may be slow, changes may deadlock, and row-level security may hide rows`,
+        unlimited.length > 0 &&
+          `sessions have no ${unlimited.join(', ')}, so statements that the service has given up keep running, with their locks`,
+        ofPlans.length > 0 &&
+          `sessions lack ${ofPlans.join(', ')}, so lookups may be slow, and changes may deadlock`,
+        missing.includes('row_security') &&
+          'sessions lack row_security = off, so row-level security that is enabled later hides tokens',
       ];
       return messages
         .filter((message) => message !== false)
