@@ -244,10 +244,24 @@ describe('The description of the API', () => {
     const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
     const sized = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
     const limited = endpoints.flatMap(({ operationId, body }) =>
-      Object.entries(body.schema?.properties ?? {}).map(([field, schema]) => {
+      Object.entries(body.schema?.properties ?? {}).flatMap(([field, schema]) => {
         const { 'x-max-bytes': bytes, 'x-max-levels': levels } = schema;
-        return { operationId, body, field, bytes, levels };
+        return bytes === undefined && levels === undefined
+          ? []
+          : [{ operationId, body, field, bytes, levels }];
       }),
+    );
+    assert.deepEqual(
+      limited.map(({ operationId, field, bytes, levels }) => [operationId, field, bytes, levels]),
+      [
+        ['getOrCreateUserGroup', 'properties', 65_536, 16],
+        ['updateUserGroup', 'properties', 65_536, 16],
+        ['createUserGroup', 'properties', 65_536, 16],
+        ['replaceUserGroup', 'properties', 65_536, 16],
+        ['patchUserGroup', 'properties', 65_536, 16],
+        ['putDataSource', 'attributes', 16_384, undefined],
+        ['putPropertySchema', 'schema', 65_536, undefined],
+      ],
     );
     for (const { operationId, body, field, bytes, levels } of limited) {
       const read = (value: object) => {
