@@ -21,11 +21,7 @@ interface Services {
 
 /** Returns the services of a suite that cause errors. */
 export function servicesOf(database: DatabaseKind): Services {
-  const env = {
-    UGS_HEADERS_TIMEOUT_MS: '1000',
-    UGS_RATE_LIMIT_PER_MINUTE: '1',
-    UGS_SHUTDOWN_DELAY_MS: '500',
-  };
+  const env = { UGS_RATE_LIMIT_PER_MINUTE: '1', UGS_SHUTDOWN_DELAY_MS: '500' };
   const service = TestService.of(database);
   const limited = TestService.of(database, { env });
   const broken = TestService.of(database, { returnsOverloaded: true });
@@ -96,7 +92,10 @@ export const causes = (database: DatabaseKind, { service, limited, broken }: Ser
     },
     not_found: () => service.call('GET', '/nothing'),
     method_not_allowed: () => service.call('TRACE', '/api/user'),
-    request_timeout: () => exchangeOne(limited, 'GET /api/user HT'),
+    request_timeout: async () => {
+      await using slow = await TestService.start(database, { env: { UGS_HEADERS_TIMEOUT_MS: '200' } });
+      return await exchangeOne(slow, 'GET /api/user HT');
+    },
     version_mismatch: async () => {
       await service.get({ user_group_id: 'version', name: 'V' });
       return service.put({ user_group_id: 'version' }, { headers: { 'if-match': '"other"' } });
