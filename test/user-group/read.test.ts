@@ -140,7 +140,7 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
       const id = fc
         .string({ unit: codePoint, minLength: 1, maxLength: 40 })
         .filter((text) => /^(?!\s)\P{Cc}*(?<!\s)$/u.test(text) && !dots.includes(text));
-      const ids = new Set(fc.sample(id, 100));
+      const ids = new Set(fc.sample(id, 300));
       assert.deepEqual((await mapConcurrently(ids, errorsOf)).flat(), []);
     });
 
