@@ -101,13 +101,16 @@ class WebhookRig implements AsyncDisposable {
       const urls = this.#services.map(({ url }) => url);
       const before = this.#created;
       const working = Array.from({ length: CALLERS }, () => this.#createGroups(urls, () => isAlive));
-      // A busy machine may create no group within the maximum time.
-      await eventually('a group', () => this.#created > before);
-      await sleep(this.#random.below(MAX_LOAD_MS));
-      const victim = this.#random.pick(this.#services);
-      this.#services.splice(this.#services.indexOf(victim), 1);
-      await victim.kill();
-      isAlive = false;
+      try {
+        // A busy machine may create no group within the maximum time.
+        await eventually('a group', () => this.#created > before);
+        await sleep(this.#random.below(MAX_LOAD_MS));
+        const victim = this.#random.pick(this.#services);
+        this.#services.splice(this.#services.indexOf(victim), 1);
+        await victim.kill();
+      } finally {
+        isAlive = false;
+      }
       await Promise.all(working);
       if (corruptingSql !== undefined) await runSql(this.#database, corruptingSql);
       onKill(kill);
