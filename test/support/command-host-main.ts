@@ -4,8 +4,8 @@ import { main } from '../../src/main.ts';
 import type { HostedCommand, HostedExit } from './command-host.ts';
 
 process.on('message', async (command: HostedCommand) => process.send!(await run(command)));
-// Every command adds a listener for errors of its output.
-for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
+// Every command adds listeners that remain until the process ends, such as for errors of its output.
+for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0);
 
 async function run({ args, env, folder }: HostedCommand): Promise<HostedExit> {
   process.chdir(folder);
