@@ -7,7 +7,7 @@ import { findEndpointHealth, type ReadKind, readKinds, readOf } from '../reads.t
 import { countInResult } from '../result-size.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
-import { findEventFloor, findNextTenant, listEvents } from './event/list.ts';
+import { findEventFloor, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
 import { MAX_CHARACTERS, type QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { findNextTenantWithUsage } from './usage.ts';
@@ -42,6 +42,7 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   searchUserGroups,
   findUserGroups: (connection, { keys }) => keys.map((key) => findByKey(connection, key)),
   findConfig,
+  hasMoreEvents,
   listEvents,
   findNextEndpoint,
   findPendingEndpoint,

@@ -3,12 +3,15 @@
 import type { StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { searchRange, selectPage } from '../../event-page.ts';
+import { HAS_TARGET_IN_BUCKET, userGroupCells } from '../../event-target.ts';
 import { AHEAD, type EventSearch } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 
+// Reads only the index of targets.
+export const HAS_MORE = `select 1 from events where ${HAS_TARGET_IN_BUCKET} limit 1 offset $6`;
 /** There is none before the first event. */
 const LAST_POSITION = "select seq from sqlite_sequence where name = 'events'";
 const findNext = nextKey(
@@ -62,6 +65,9 @@ export const findNextTenant: QueryExecutor<'findNextTenant'> = (connection, { af
   TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 
 export const findEventFloor: QueryExecutor<'findEventFloor'> = lastPosition;
+
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { key, than }) =>
+  connection.get(HAS_MORE, [...userGroupCells(key), than]) !== undefined;
 
 /** Returns the last position that was given to an event. */
 function lastPosition(connection: Connection): number {
