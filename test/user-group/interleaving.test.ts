@@ -190,6 +190,18 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       const stored = await read('rotated');
       assert.deepEqual([stored.version, stored.token], [2, rotated.token.reveal()]);
     });
+
+    it('gives up after four attempts by token', async () => {
+      const currentToken = new PresentedToken((await create('four attempts')).token);
+      const { context } = service.app;
+      const rotateAfter = (failures: number) => {
+        const failOnce = (store: Context['store']) => intercept(store, { firstWrite: async () => null });
+        const store = Array.from({ length: failures }).reduce(failOnce, context.store);
+        return rotateToken({ ...context, store }, caller, { currentToken });
+      };
+      await assert.rejects(rotateAfter(4), /too often/);
+      assert.equal((await rotateAfter(3)).userGroup.version, 2);
+    });
   });
 
   describe('delete', () => {

@@ -31,7 +31,11 @@ interface TokenReplacement {
   /** Uses the default of the service if undefined. */
   gracePeriodSeconds: number | undefined;
   precondition: Precondition | undefined;
+  maxAttempts: number;
 }
+
+/** The second attempt sees the change that made the first one fail; more failures indicate a bug. */
+const MAX_ATTEMPTS_BY_TOKEN = 4;
 
 /**
  * Replaces the token of a group. Called with the token that the last rotation replaced, returns that
@@ -52,7 +56,8 @@ export async function rotateToken(
     const { userGroup, digest } = found;
     return { userGroup, isReplaced: userGroup.tokenDigest !== digest };
   };
-  return replaceToken(context, caller, { find, gracePeriodSeconds, precondition });
+  const maxAttempts = MAX_ATTEMPTS_BY_TOKEN;
+  return replaceToken(context, caller, { find, gracePeriodSeconds, precondition, maxAttempts });
 }
 
 /**
@@ -72,7 +77,7 @@ export async function rotateTokenById(
     userGroup: await findUserGroup(context, caller, userGroupId),
     isReplaced: false,
   });
-  const replacement = { find, gracePeriodSeconds, precondition };
+  const replacement = { find, gracePeriodSeconds, precondition, maxAttempts: MAX_ATTEMPTS };
   return groupMutex.runExclusive(keyToString(key), store, () => replaceToken(context, caller, replacement));
 }
 
@@ -80,11 +85,16 @@ export async function rotateTokenById(
 async function replaceToken(
   context: Context,
   caller: Caller,
-  { find, gracePeriodSeconds = context.defaultGracePeriodSeconds, precondition }: TokenReplacement,
+  {
+    find,
+    gracePeriodSeconds = context.defaultGracePeriodSeconds,
+    precondition,
+    maxAttempts,
+  }: TokenReplacement,
 ): Promise<OpenUserGroup> {
   const { store, keyRing, clock } = context;
   const minted = new Set<TokenDigest>();
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { userGroup, isReplaced } = await find();
     // The store may repeat a command whose result was lost; this call met the precondition the first time.
     if (minted.has(userGroup.tokenDigest)) return openToken(context, userGroup);
