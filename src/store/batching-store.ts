@@ -29,8 +29,38 @@ import type {
 } from './port.ts';
 import { countInResult } from './result-size.ts';
 
-/** Names of queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
-const LIST = /^(?:list|scan|search|count(?!Pending))|^find(?:UserGroups|FirstFailedAt)$/;
+type List =
+  | Exclude<Extract<QueryKind, `${'list' | 'scan' | 'search'}${string}`>, 'listTokenKeyIds'>
+  | 'findUserGroups'
+  | 'countUserGroups'
+  | 'countRows'
+  | 'findFirstFailedAt';
+
+/** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
+const LISTS: ReadonlySet<string> = new Set(
+  Object.keys({
+    listUserGroups: true,
+    listUserGroupSummaries: true,
+    searchUserGroups: true,
+    findUserGroups: true,
+    scanUserGroups: true,
+    countUserGroups: true,
+    countRows: true,
+    listApiTokens: true,
+    listNewestApiTokens: true,
+    listWorkspaces: true,
+    scanDocuments: true,
+    listEvents: true,
+    scanRenames: true,
+    listDeliveries: true,
+    findFirstFailedAt: true,
+    scanDeliveries: true,
+    scanFailingEndpoints: true,
+    listUsageOfDay: true,
+    listUsageOfUserGroup: true,
+    scanUsage: true,
+  } satisfies Record<List, true>),
+);
 
 /** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;
@@ -243,7 +273,7 @@ export class BatchingStore {
       return prefetched.result as Promise<QueryResult<Kind>>;
     }
     const { lists, reads } = this.#batchers;
-    const batcher = LIST.test(query.kind) ? lists : reads;
+    const batcher = LISTS.has(query.kind) ? lists : reads;
     return batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant }) as Promise<
       QueryResult<Kind>
     >;
