@@ -27,7 +27,7 @@ const HAS_KEY =
  */
 const NEXT_ATTEMPT_AT = 'coalesce(next_attempt_at, 0)';
 
-const FIND_DUE = statement('find_due_deliveries')`
+export const FIND_DUE = statement('find_due_deliveries')`
   select ${DELIVERY.names} from deliveries where ${HAS_ENDPOINT} and next_attempt_at between $4 and $5
   order by next_attempt_at, event_id limit $6`;
 
@@ -35,7 +35,7 @@ const { nextAttemptAt, state, responseStatus, error } = DELIVERY.fields;
 /** A delivery that is still due at the same time. */
 const DUE = new RowShape({ ...DELIVERY_KEY.fields, nextAttemptAt });
 
-const CLAIM = statement('claim_delivery')`
+export const CLAIM = statement('claim_delivery')`
   update deliveries set next_attempt_at = $7 where ${HAS_KEY} and ${NEXT_ATTEMPT_AT} = $6 returning event_id`;
 
 const FINISHED = new RowShape<FinishedAttempt>({
@@ -49,39 +49,41 @@ const FINISHED = new RowShape<FinishedAttempt>({
   attemptLog: text('attempt_log'),
 });
 
-const FINISH = statement('finish_attempt')`
+export const FINISH = statement('finish_attempt')`
   update deliveries set state = $7, attempts = attempts + 1, next_attempt_at = $8, last_attempt_at = $9,
     response_status = $10, error = $11, attempt_log = $12
   where ${HAS_KEY} and (${NEXT_ATTEMPT_AT} = $6
     or $7 = 'delivered' and (state = 'failed' or ${NEXT_ATTEMPT_AT} > $6))`;
 
-const RETRY = statement('retry_delivery')`
+export const RETRY = statement('retry_delivery')`
   update deliveries set state = 'pending', attempts = 0, next_attempt_at = $6 where ${HAS_KEY} returning event_id`;
 
-const RETRY_FAILED = statement('retry_failed_delivery')`
+export const RETRY_FAILED = statement('retry_failed_delivery')`
   update deliveries set state = 'pending', attempts = 0, next_attempt_at = $6 where ${HAS_KEY} and state = 'failed'
   returning event_id`;
 
-const FIND_PENDING = statement('find_pending_deliveries')`
+export const FIND_PENDING = statement('find_pending_deliveries')`
   select ${DELIVERY_KEY.names} from deliveries where ${HAS_ENDPOINT} and next_attempt_at is not null
   order by next_attempt_at, event_id limit $4`;
 
-const CANCEL = statement('cancel_delivery')`
+export const CANCEL = statement('cancel_delivery')`
   update deliveries set state = 'failed', next_attempt_at = null, error = $6 where ${HAS_KEY} and state = 'pending'`;
 
 // Event ids sort by time, so the index leads to the oldest deliveries of an endpoint. Batches continue as those of events
 // do (event.ts).
-const FIND_OLDEST = statement('find_oldest_deliveries')`
+export const FIND_OLDEST = statement('find_oldest_deliveries')`
   select ${DELIVERY_KEY.names} from deliveries where ${HAS_ENDPOINT} and event_id > $4 and event_id < $5
   order by event_id limit $6`;
 
-const DELETE = statement('delete_delivery')`delete from deliveries where ${HAS_KEY} returning event_id`;
+export const DELETE = statement(
+  'delete_delivery',
+)`delete from deliveries where ${HAS_KEY} returning event_id`;
 
-const SET_FAILING = statement('set_failing_since')`
+export const SET_FAILING = statement('set_failing_since')`
   insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names}) values (${FAILING_ENDPOINT.parameters})
   on conflict (workspace_id, environment, endpoint_id) do nothing`;
 
-const CLEAR_FAILING = statement('clear_failing_since')`
+export const CLEAR_FAILING = statement('clear_failing_since')`
   delete from failing_webhook_endpoints where ${HAS_ENDPOINT}`;
 
 /** Commands of the port. */

@@ -25,18 +25,18 @@ const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
 
 // Batches continue where the last one ended: PostgreSQL keeps deleted rows, and reads them again, until it vacuums.
 // That takes long while another transaction is open. Other events may have the position of the last one.
-const FIND_OLD = statement('find_old_events')`
+export const FIND_OLD = statement('find_old_events')`
   select ${OLD_EVENT.names} from events where workspace_id = $1 and environment = $2 and position >= $3
   order by position, event_id limit $4`;
 
-const DELETE = statement('delete_event')`
+export const DELETE = statement('delete_event')`
   delete from events where ${HAS_TARGET} and position = $6 returning position`;
 
 // A rename only links earlier events to its own: it is deleted when they are.
-const DELETE_RENAMES = statement('delete_user_group_renames')`
+export const DELETE_RENAMES = statement('delete_user_group_renames')`
   delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3`;
 
-const ERASE = statement('erase_event_changes')`
+export const ERASE = statement('erase_event_changes')`
   update events set changes = null where ${HAS_TARGET} and position = $6`;
 
 export const deleteOldEvents: CommandSteps<'deleteOldEvents'> = function* (

@@ -76,10 +76,10 @@ const FIND_NEXT_RENAME = statement('find_next_user_group_rename')`
     and (${IN_GROUP}, position) <= ($2, $3, $4, ${Number.MAX_SAFE_INTEGER})
   order by ${IN_GROUP}, position limit 1`;
 
-const FIND_EVENT = statement('find_event')`
+export const FIND_EVENT = statement('find_event')`
   select ${EVENT.names} from events where ${HAS_TARGET} and position = $6`;
 
-const HAS_MORE_EVENTS = statement('has_more_events')`
+export const HAS_MORE_EVENTS = statement('has_more_events')`
   select 1 from events where ${HAS_TARGET} limit 1 offset $6`;
 
 const FIND_CONFIG_VERSION = statement('find_config_version')`

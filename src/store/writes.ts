@@ -50,12 +50,12 @@ const ROTATE_API_TOKEN = statement('rotate_api_token')`
 const IN_TENANT = USAGE_COUNT.pick('day', 'providedId', 'kind', 'integration');
 
 // Batches continue as those of events do (event-deletion.ts).
-const FIND_OLD_USAGE = statement('find_old_usage')`
+export const FIND_OLD_USAGE = statement('find_old_usage')`
   select ${USAGE_COUNT.names} from usage_counts
   where workspace_id = $1 and environment = $2 and day < cast($3 as bigint) and (${IN_TENANT.names}) > ($4, $5, $6, $7)
   order by ${IN_TENANT.names} limit $8`;
 
-const DELETE_USAGE = statement('delete_usage')`
+export const DELETE_USAGE = statement('delete_usage')`
   delete from usage_counts where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and day = $5
     and kind = $6 and integration = $7
   returning day`;

@@ -30,11 +30,14 @@ const skip = !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL is not set: no test 
 
 describe('a statement for many groups', async () => {
   const modules = await Promise.all(
-    globSync('src/store/postgres/**/*.ts').map((file) => import(`../../${file}`) as Promise<object>),
+    globSync(['src/store/*.ts', 'src/store/postgres/**/*.ts']).map(
+      (file) => import(`../../${file}`) as Promise<object>,
+    ),
   );
   const all = modules
-    .flatMap((module) => Object.values(module) as Partial<Statement>[])
-    .filter((each): each is Statement => each.sql !== undefined);
+    .flatMap((module) => [module, ...Object.values(module)])
+    .flatMap((each) => Object.values(Object(each)) as (Partial<Statement> | null | undefined)[])
+    .filter((each): each is Statement => each?.sql !== undefined);
   const hasBuckets = ({ sql }: Statement) => sql.includes('unnest($1::integer[]');
   const statements = all.filter((each) => hasBuckets(each) && !each.sql.startsWith('insert'));
 

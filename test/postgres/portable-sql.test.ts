@@ -134,7 +134,9 @@ const SOURCES = globSync(FILES).filter(
 const prepared: Sql[] = (
   await Promise.all(
     SOURCES.map(async (file) => {
-      const exported = Object.values(await import(pathToFileURL(file).href));
+      const module = await import(pathToFileURL(file).href);
+      // Some are members of an object.
+      const exported = [module, ...Object.values(module)].flatMap((each) => Object.values(Object(each)));
       return exported.filter(isStatement).map(({ sql }) => ({ file, text: sql }));
     }),
   )
