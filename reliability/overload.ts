@@ -31,7 +31,8 @@ interface OverloadFigures extends Record<string, number> {
   refusedP50Ms: number;
   refusedP99Ms: number;
   refusedMaxMs: number;
-  /** Latencies of rejections, measured by a separate process that sends little. */
+  /** Rejections of a separate process that sends little, and their latencies. */
+  probeRefusedPerSecond: number;
   probeRefusedP50Ms: number;
   probeRefusedP99Ms: number;
   memoryAtPeakMb: number;
@@ -82,6 +83,7 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
     refusedP50Ms: Math.round(refused.p50Ms),
     refusedP99Ms: Math.round(refused.p99Ms),
     refusedMaxMs: Math.round(refused.maxMs),
+    probeRefusedPerSecond: Math.round(probed.refused.perSecond * 10) / 10,
     probeRefusedP50Ms: Math.round(probed.refused.p50Ms * 10) / 10,
     probeRefusedP99Ms: Math.round(probed.refused.p99Ms * 10) / 10,
     wrong: peak.wrong + wrong + probed.wrong + after.wrong,
