@@ -39,15 +39,15 @@ const LONGEST_BEHAVIOUR = [
   'test/http/public-limit.test.ts',
   'test/user-group/list.test.ts',
   'test/http/openapi.test.ts',
-  'test/event/history.test.ts',
   'test/http/problem.test.ts',
   'test/user-group/precondition.test.ts',
-  'test/event/event.test.ts',
   'test/metrics/metrics.test.ts',
 ];
 const LONGEST_FEATURES = [
   'test/webhooks/delivery.test.ts',
+  'test/event/event.test.ts',
   'test/usage/usage.test.ts',
+  'test/config/config.test.ts',
   'test/signing-key/signing-key.test.ts',
   'test/console/user-group-pages.test.ts',
   'test/console/catalogue-pages.test.ts',
@@ -92,7 +92,14 @@ const TIERS = {
     longest: LONGEST_BEHAVIOUR,
   },
   features: {
-    folders: ['test/console/', 'test/signing-key/', 'test/usage/', 'test/webhooks/'],
+    folders: [
+      'test/config/',
+      'test/console/',
+      'test/event/',
+      'test/signing-key/',
+      'test/usage/',
+      'test/webhooks/',
+    ],
     concurrency: availableParallelism() + 1,
     sharesProcesses: true,
     isInMemory: true,
@@ -139,7 +146,7 @@ const MEMORY_BYTES = 4 * 1024 ** 3;
 
 const program = new Command('npm test --')
   .description(
-    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (console, signing keys, usage, webhooks); processes (runs commands, ' +
+    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (configuration as code, console, events, signing keys, usage, webhooks); processes (runs commands, ' +
       'kills processes, packs packages, runs other clients, or depends on threads or the internals of PostgreSQL); ' +
       'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, invalid requests, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
