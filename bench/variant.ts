@@ -78,6 +78,7 @@ function unbatched(store: Store): BatchingStore {
     inTime: (promise) => promise,
     userGroupKey,
     queueLengths: { read: 0, list: 0, write: 0 },
+    hasWritten: false,
     admits: () => true,
     admitsWrite: () => true,
     onWrite: () => {},

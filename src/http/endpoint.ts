@@ -151,7 +151,7 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       const text = await endpoint.handle(call);
       if (text === undefined) return undefined;
       reply.header('content-type', JSON_TYPE);
-      unread.admitResponse(workspaceId, access, text);
+      if (!call.context.store.hasWritten) unread.admitResponse(workspaceId, text);
       if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
       const content = encodeLarge(text, reply.raw);
       unread.count(workspaceId, reply.raw, content);

@@ -159,6 +159,8 @@ export class BatchingStore {
   readonly #tenant: number;
   #prefetched: { query: PrefetchQuery; result: Promise<QueryResult> } | null = null;
 
+  #hasWritten = false;
+
   static create(
     store: Store,
     limits: { read: BatchLimits; write: BatchLimits },
@@ -212,6 +214,11 @@ export class BatchingStore {
   /** Returns this store for the requests of one tenant, a workspace id. */
   forTenant(tenant: number): BatchingStore {
     return this.until(this.#startBy, tenant);
+  }
+
+  /** Whether this request has sent a command. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
   }
 
   onWrite(listener: WriteListener): void {
@@ -280,6 +287,7 @@ export class BatchingStore {
   }
 
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
+    this.#hasWritten = true;
     // The write makes it stale.
     this.#prefetched = null;
     // Every create waits for a lease of these ids.

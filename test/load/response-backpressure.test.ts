@@ -67,6 +67,16 @@ describe('A client that reads no responses', () => {
       return isRefused();
     });
     assert.equal((await service.get({ user_group_id: '0' })).status, 200);
+    const large = { user_group_id: 'new', name: 'Large', properties: { text: 'x'.repeat(60_000) } };
+    const [created, repeated] = [
+      await service.call('POST', '/v1/user-groups', large),
+      await service.call('POST', '/v1/user-groups', large),
+    ];
+    assert.deepEqual(
+      [created.status, repeated.status],
+      [201, 503],
+      'a change is not refused after it was made',
+    );
     for (const reader of readers) reader.destroy();
     await eventually('a list', async () => (await short()).status === 200);
   });

@@ -93,7 +93,7 @@ export function preparePageCall(
 }
 
 export async function sendResult(
-  { options, page, request, reply }: Exchange,
+  { options, request, reply }: Exchange,
   call: PageCall,
   result: View | Redirect | Download,
 ): Promise<Response> {
@@ -104,7 +104,7 @@ export async function sendResult(
   if ('content' in result) return sendDownload(reply, result);
   const text = sendView(request, reply, await options.assets(), result, shownNotice(call));
   const { workspaceId } = call.caller;
-  options.unread.admitResponse(workspaceId, accessOf(page), text);
+  if (!call.context.store.hasWritten) options.unread.admitResponse(workspaceId, text);
   // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.
   const content = await compressedFor(reply, text);
   options.unread.count(workspaceId, reply.raw, content);

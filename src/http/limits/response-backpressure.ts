@@ -65,9 +65,9 @@ export class UnreadResponses {
     if ((access === 'list' || access === 'write') && !this.#bytes.admits(tenant)) throw UNREAD;
   }
 
-  /** Throws `overloaded` instead of a response that would be counted, except after a change. */
-  admitResponse(tenant: number, access: Access, text: string): void {
-    if (text.length < MIN_COUNTED_CHARACTERS || access === 'write') return;
+  /** Throws `overloaded` instead of a response that would be counted. Not for one after a change. */
+  admitResponse(tenant: number, text: string): void {
+    if (text.length < MIN_COUNTED_CHARACTERS) return;
     if (!this.#bytes.admits(tenant)) throw UNREAD;
   }
 
