@@ -19,7 +19,7 @@ export interface Site {
   token: string;
 }
 
-/** What a rig works with while the processes serve. */
+/** Site whose processes serve a new database, and access to it. */
 interface Serving {
   site: Site;
   issuer: DatabaseTokenIssuer;

@@ -33,7 +33,7 @@ interface PageObject {
   code: ProblemCode;
 }
 
-/** What a page is about, by the last parameter of its path. A delivery is a part of a webhook endpoint. */
+/** Object of a page, by the last parameter of its path. A delivery is a part of a webhook endpoint. */
 const objects: Readonly<Record<string, PageObject | undefined>> = {
   user_group_id: { noun: 'user group', type: 'user_group', code: 'user_group_not_found' },
   api_token_id: { noun: 'API token', type: 'api_token', code: 'api_token_not_found' },

@@ -46,7 +46,7 @@ export interface FormContent {
   subject?: Html;
   /** Why the form was rejected; its problem if absent. */
   reason?: Html;
-  /** As for `problemSummary`. */
+  /** Labels of the fields in the problem; see `problemSummary`. */
   labels?: Labels;
   /** Content above the form. */
   text?: Html;
