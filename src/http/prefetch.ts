@@ -56,7 +56,7 @@ export interface ReceivedBody {
   parsed?: { body: unknown } | { error: unknown };
 }
 
-/** What is known of a request before it is authenticated. */
+/** Facts about a request that is not authenticated yet. */
 export interface Incoming {
   endpoint: { body: BodyType<unknown>; prefetch?: FirstQuery<unknown> };
   context: Context;

@@ -168,7 +168,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const { secret: _, ...base } = JSON.parse(opened.base!);
     const page = await browser.post(edit, {
       ...opened,
-      // As of an earlier version during a rolling upgrade.
+      // A form of an earlier version, during a rolling upgrade.
       base: JSON.stringify(base),
       ttl_seconds: '60',
       settings: JSON.stringify(integrations.metabase.settings),

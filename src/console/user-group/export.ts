@@ -34,7 +34,7 @@ const COLUMNS: Readonly<Record<string, (userGroup: UserGroup) => string | null>>
   properties: ({ properties }) => properties && jsonCell(properties),
 };
 
-/** By workspace; their total has no limit. */
+/** Exports in progress by workspace; their total has no limit. */
 const running = new FairShare(Number.POSITIVE_INFINITY);
 
 /** Exports the list whose conditions are in the URL. */
