@@ -1,20 +1,19 @@
 // argv -> measurement -> exit code.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
 import { measureConsole } from './console.ts';
 import { measureEvents } from './events.ts';
-import { measureFilters } from './filters.ts';
 import { measure } from './measure.ts';
 import { operations } from './operation.ts';
 import { PgbenchMissing } from './pgbench.ts';
 import { measurePostgres } from './postgres.ts';
 import { profile } from './profile.ts';
 import { measurePublicPaths } from './public-paths.ts';
-import { figuresAsJson, printFigures } from './report.ts';
+import { printFigures } from './report.ts';
 import { compareRevisions } from './revision.ts';
 import { measureScaling } from './scaling.ts';
 import { measureThreads } from './threads.ts';
@@ -29,7 +28,6 @@ interface MeasureFlags {
   rounds: number;
   groups: number;
   only: string[];
-  json?: string;
 }
 
 const program = new Command('npm run bench --')
@@ -43,11 +41,8 @@ const program = new Command('npm run bench --')
   .option('--rounds <rounds>', 'rounds of each operation on each server; their median counts', positive, 3)
   .addOption(groupsOption(100_000))
   .addOption(onlyOption([]))
-  .option('--json <file>', 'write all figures to the file')
-  .action(async ({ json, ...flags }: MeasureFlags) => {
-    const figures = await measure({ ...flags, folder: prepare(), report });
-    if (json !== undefined) writeFileSync(json, figuresAsJson(figures, flags));
-    printFigures(figures);
+  .action(async (flags: MeasureFlags) => {
+    printFigures(await measure({ ...flags, folder: prepare(), report }));
   });
 
 program
@@ -71,16 +66,12 @@ program
 
 program
   .command('events')
-  .summary('compare writes and lookups with and without events, and histories among few and many events')
+  .summary('compare writes and lookups with and without events')
   .description('Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set.')
   .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each operation; the median of their ratios counts', positive, 5)
   .addOption(groupsOption(10_000))
-  .option('--small <events>', 'generated events in the small database', positive, 10_000)
-  .option('--large <events>', 'generated events in the large database', positive, 10_000_000)
-  .action(({ small, large, ...flags }) =>
-    measureEvents({ ...flags, sizes: [small, large], folder: prepare(), report }),
-  );
+  .action((flags) => measureEvents({ ...flags, folder: prepare(), report }));
 
 program
   .command('scaling')
@@ -104,12 +95,6 @@ program
   );
 
 program
-  .command('filters')
-  .summary('measure a page of a filtered list in a large SQLite database')
-  .addOption(groupsOption(1_000_000))
-  .action((flags) => measureFilters({ ...flags, folder: prepare(), report }));
-
-program
   .command('webhooks')
   .summary('measure the delivery of webhooks to one receiver while user groups are created')
   .option('--events <events>', 'number of events', positive, 20_000)
@@ -118,7 +103,7 @@ program
 
 program
   .command('public-paths')
-  .summary('measure what requests without an API token cost, and a tenant while others send them')
+  .summary('measure what requests without an API token cost')
   .addOption(secondsOption(3))
   .action((flags) => measurePublicPaths({ ...flags, folder: prepare(), report }));
 

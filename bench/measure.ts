@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { send } from '../test/support/http.ts';
 import type { BareResponse } from './bare.ts';
 import { type Operation, operations } from './operation.ts';
-import { copyOf, type SeededDatabase, seed, tokensForRound } from './seed.ts';
+import { type SeededDatabase, seed, tokensForRound } from './seed.ts';
 import { ServerProcess } from './server-process.ts';
-import { startService, startVariant } from './service.ts';
+import { startService } from './service.ts';
 import { measureStart, type StartTimes } from './start-time.ts';
 import { medianRound } from './turns.ts';
 import { load, type Round } from './wrk.ts';
@@ -32,8 +32,6 @@ export interface OperationFigures {
   operation: Operation;
   service: Round;
   bare: Round;
-  /** Figures with one transaction per request; only for creates. */
-  transactionEach: Round | null;
 }
 
 export interface Figures {
@@ -47,14 +45,13 @@ export async function measure(options: MeasureOptions): Promise<Figures> {
   const { folder, groups, only, report } = options;
   report(`creating ${groups} user groups`);
   const database = await seed(join(folder, 'service'), groups);
-  const copy = copyOf(database, join(folder, 'transaction-each'));
   report('starting the service several times');
   const start = await measureStart(database, join(folder, 'first-start'));
   await using service = await startService(database);
   const figures: OperationFigures[] = [];
   for (const operation of operations) {
     if (only.length > 0 && !only.includes(operation.name)) continue;
-    figures.push(await measureOperation(operation, service, database, copy, options));
+    figures.push(await measureOperation(operation, service, database, options));
   }
   if (service.output !== '') throw new Error(`the service logged warnings:\n${service.output}`);
   return { operations: figures, residentMegabytes: service.residentMegabytes(), start };
@@ -64,14 +61,11 @@ async function measureOperation(
   operation: Operation,
   service: ServerProcess,
   database: SeededDatabase,
-  copy: SeededDatabase,
   { rounds, seconds, report }: MeasureOptions,
 ): Promise<OperationFigures> {
   await using bare = await startBare(operation, service, database);
-  await using transactionEach =
-    operation.name === 'create' ? await startVariant(copy, ['--transaction-each']) : null;
-  const measured = { bare: [] as Round[], service: [] as Round[], transactionEach: [] as Round[] };
-  const servers = { bare, service, ...(transactionEach && { transactionEach }) };
+  const measured = { bare: [] as Round[], service: [] as Round[] };
+  const servers = { bare, service };
   // Round 0 warms up and does not count.
   for (let round = 0; round <= rounds; round++) {
     const tokens = tokensForRound(operation, database, round, rounds);
@@ -96,7 +90,6 @@ async function measureOperation(
     operation,
     service: medianRound(measured.service),
     bare: medianRound(measured.bare),
-    transactionEach: transactionEach && medianRound(measured.transactionEach),
   };
 }
 

@@ -102,9 +102,6 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** Minimum ratio of batched creates to creates with one transaction each. */
-export const TRANSACTION_EACH_TARGET = 8;
-
 export function operationOf(name: string): Operation {
   return operations.find((operation) => operation.name === name)!;
 }

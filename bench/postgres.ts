@@ -11,7 +11,7 @@ import { processorTime, processorTimeOfChildren } from './processor-time.ts';
 import { verdict } from './report.ts';
 import { type SeededDatabase, seed } from './seed.ts';
 import { ServerProcess } from './server-process.ts';
-import { startService, startVariant } from './service.ts';
+import { startService } from './service.ts';
 import { type Contender, inAlternation } from './turns.ts';
 import { loadAll, type Round } from './wrk.ts';
 
@@ -22,7 +22,6 @@ const PROCESSES = 2;
 const LOOKUP_TARGET = 0.75;
 const CREATE_TARGET = 1;
 const EXPRESS_TARGET = 2.5;
-const LONE_TARGET_MS = 0.1;
 
 export interface PostgresOptions {
   folder: string;
@@ -64,11 +63,9 @@ export async function measurePostgres(options: PostgresOptions): Promise<void> {
   const services: ServerProcess[] = [];
   while (services.length < PROCESSES) services.push(stack.use(await startService(database)));
   const express = stack.use(await startExpress(database));
-  const unbatched = stack.use(await startVariant(database, ['--no-batches']));
   const stage = { server, database, services, express, connections };
 
   await compare('lookups', LOOKUP_TARGET, lookups(stage), options);
-  await reportLoneClient(stage, unbatched, options);
   await compare('creates', CREATE_TARGET, creates(stage), options);
   const warnings = services.map(({ output }) => output).join('');
   if (warnings !== '') throw new Error(`the service logged warnings:\n${warnings}`);
@@ -202,28 +199,4 @@ function cellsOf(figures: Measured, ratios: readonly string[]): string[] {
     ...ratios,
     ...[cell(p50Ms, 2), cell(p99Ms, 2), cell(nodeTime, 1), cell(databaseTime, 1)],
   ];
-}
-
-/** Reports the cost of batching for a single client, which does not benefit from it. */
-async function reportLoneClient(
-  { database, services, express }: Stage,
-  unbatched: ServerProcess,
-  options: PostgresOptions,
-): Promise<void> {
-  const operation = operationOf('get');
-  const alone = (name: string, server: ServerProcess): Contender<Round> => ({
-    name: `${name}, one connection`,
-    run: (seconds) => loadAll([server], { operation, database, seconds, connections: 1 }),
-  });
-  const figures = await inAlternation(
-    [alone('GET', services[0]!), alone('GET without batches', unbatched), alone('Express', express)],
-    options,
-  );
-  const [batched, single, peer] = figures.map(({ p50Ms }) => p50Ms);
-  const cost = batched! - single!;
-  console.log(
-    `\nGET of a lone client, p50: ${batched!.toFixed(3)} ms; without batches ${single!.toFixed(3)} ms; ` +
-      `Express ${peer!.toFixed(3)} ms\nbatches cost it ${cost.toFixed(3)} ms, ` +
-      `target <= ${LONE_TARGET_MS}: ${verdict(cost <= LONE_TARGET_MS)}`,
-  );
 }

@@ -1,12 +1,9 @@
 // Measures the cost of callers without an API token: for each public path, the processor time and the bytes
-// of a response, and the latency of a tenant that resolves tokens while others request the path on 16
-// connections as fast as they can.
+// of a response. `npm run rig:two-tenants` measures what another tenant notices of them.
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DatabaseTokenIssuer } from '../reliability/support/token-issuer.ts';
 import { printTable } from '../src/commands/terminal/output.ts';
@@ -18,7 +15,6 @@ import { processorTime } from './processor-time.ts';
 import { ServerProcess } from './server-process.ts';
 
 const CONNECTIONS = 16;
-const PROBE_EVERY_MS = 2;
 /** Makes wrk report what it sent as one line of JSON. */
 const SUMMARY = `done = function(summary)
   io.write(string.format('{"requests":%d,"bytes":%d}\\n', summary.requests, summary.bytes))
@@ -30,8 +26,8 @@ interface Options {
   report: (text: string) => void;
 }
 
-/** Returns raw requests by name; null sends nothing. */
-async function requestsOf(url: string, admin: string): Promise<Record<string, string | null>> {
+/** Returns raw requests by name. */
+async function requestsOf(url: string, admin: string): Promise<Record<string, string>> {
   const page = (await send(url, { path: '/docs' })).text;
   const [bundle = ''] = /\/docs\/assets\/[^"]+bundle\.js/.exec(page) ?? [];
   const signIn = (await send(url, { path: '/console/sign-in' })).text;
@@ -47,7 +43,6 @@ async function requestsOf(url: string, admin: string): Promise<Record<string, st
   const json = 'Content-Type: application/json';
   const form = ['Content-Type: application/x-www-form-urlencoded', 'Sec-Fetch-Site: same-origin'];
   return {
-    'nothing (quiet)': null,
     'GET /healthz': get('/healthz'),
     'GET /readyz': get('/readyz'),
     'GET /openapi.json': get('/openapi.json'),
@@ -89,52 +84,26 @@ function head(method: string, path: string, headers: readonly string[]): string 
 
 export async function measurePublicPaths({ seconds, folder, report }: Options): Promise<void> {
   await using database = await sqlite.create();
-  await using unlimited = await start(database, WITHOUT_FAILURE_LIMIT);
-  const { admin, token } = await prepare(database, unlimited.url);
-  const requests = await requestsOf(unlimited.url, admin);
-  const costs = await measureEach(unlimited, requests, { seconds, folder, admin, token, report });
-  await unlimited[Symbol.asyncDispose]();
-  await using limited = await start(database, {});
-  const figures = await measureEach(limited, requests, { seconds, folder, admin, token, report });
-  const rows = Object.keys(requests).map((name) => {
-    const { microseconds, bytes } = costs[name]!;
-    const { latencies } = figures[name]!;
-    return [name, microseconds, bytes, quantile(latencies, 0.5), quantile(latencies, 0.99)];
-  });
-  printTable(['', 'µs per request', 'bytes', 'tenant p50 ms', 'p99 ms'], rows);
-}
-
-function start({ env }: TestDatabase, more: Record<string, string>): Promise<ServerProcess> {
   const script = ['bin/user-group-service.js', 'serve'];
-  return ServerProcess.start({ script, env: { ...env, LOG_LEVEL: 'error', ...more } });
-}
-
-interface Figures {
-  /** Processor time, including that of the tenant's requests. */
-  microseconds: string;
-  bytes: string;
-  latencies: number[];
-}
-
-async function measureEach(
-  server: ServerProcess,
-  requests: Readonly<Record<string, string | null>>,
-  { report, ...options }: Attack & Pick<Options, 'report'>,
-): Promise<Record<string, Figures>> {
-  const figures: Record<string, Figures> = {};
+  const env = { ...database.env, LOG_LEVEL: 'error', ...WITHOUT_FAILURE_LIMIT };
+  await using server = await ServerProcess.start({ script, env });
+  const requests = await requestsOf(server.url, await prepare(database, server.url));
+  const rows: string[][] = [];
   for (const [name, text] of Object.entries(requests)) {
     report(name);
-    figures[name] = await attack(server, text, options);
+    const before = processorTime(server.processId);
+    const { requests: sent, bytes } = await wrk(server.url, text, { seconds, folder });
+    const spent = processorTime(server.processId) - before;
+    rows.push([name, (spent / sent).toFixed(0), (bytes / sent).toFixed(0)]);
   }
-  return figures;
+  printTable(['', 'µs per request', 'bytes'], rows);
 }
 
-/** Creates a group and its API token, in an environment with 3 MB of data sources and a key set. */
-async function prepare(database: TestDatabase, url: string): Promise<{ admin: string; token: string }> {
+/** Stores 3 MB of data sources and a key set; returns the API token of their environment. */
+async function prepare(database: TestDatabase, url: string): Promise<string> {
   await using issuer = await DatabaseTokenIssuer.open(database);
-  const admin = (await issuer.create('default', 'Customer', 'admin')).token;
-  const call = (method: string, path: string, body: unknown) =>
-    send(url, { method, path, body, token: admin });
+  const { token } = await issuer.create('default', 'Customer', 'admin');
+  const call = (method: string, path: string, body: unknown) => send(url, { method, path, body, token });
   const settings = { audience: 'cube', properties: ['plan'] };
   // Generating keys takes long on a busy machine.
   await eventually('an integration', async () => {
@@ -147,29 +116,7 @@ async function prepare(database: TestDatabase, url: string): Promise<{ admin: st
       name: 'Large',
       attributes: { text: 'x'.repeat(15_000) },
     });
-  const created = await call('POST', '/v1/user-groups', { user_group_id: 'a', name: 'A' });
-  return { admin, token: created.json.user_group.token };
-}
-
-interface Attack extends Pick<Options, 'seconds' | 'folder'> {
-  admin: string;
-  token: string;
-}
-
-async function attack(
-  server: ServerProcess,
-  text: string | null,
-  { seconds, folder, admin, token }: Attack,
-): Promise<Figures> {
-  const probe = new Probe(server.url, admin, token);
-  const before = processorTime(server.processId);
-  const load = text === null ? sleep(seconds * 1_000, null) : wrk(server.url, text, { seconds, folder });
-  const [latencies, summary] = await Promise.all([probe.during(load), load]);
-  const spent = processorTime(server.processId) - before;
-  if (summary === null) return { microseconds: '', bytes: '', latencies };
-  const { requests, bytes } = summary;
-  const microseconds = (spent / requests).toFixed(0);
-  return { microseconds, bytes: (bytes / requests).toFixed(0), latencies };
+  return token;
 }
 
 async function wrk(
@@ -185,53 +132,4 @@ async function wrk(
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
   const { stdout } = await promisify(execFile)('wrk', args);
   return JSON.parse(stdout.trim().split('\n').at(-1)!);
-}
-
-/** Resolves one token at a time on one connection, with pauses. */
-class Probe {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  readonly #url: string;
-  readonly #headers: Record<string, string>;
-  readonly #body: string;
-
-  constructor(url: string, admin: string, token: string) {
-    this.#url = `${url}/v1/resolve`;
-    this.#headers = { authorization: `Token ${admin}`, 'content-type': 'application/json' };
-    this.#body = JSON.stringify({ token });
-  }
-
-  async during(work: Promise<unknown>): Promise<number[]> {
-    let isDone = false;
-    const done = work.finally(() => {
-      isDone = true;
-    });
-    const latencies: number[] = [];
-    while (!isDone) {
-      latencies.push(await this.#resolve());
-      await sleep(PROBE_EVERY_MS);
-    }
-    await done;
-    this.#agent.destroy();
-    return latencies;
-  }
-
-  #resolve(): Promise<number> {
-    const startedAt = performance.now();
-    return new Promise((resolve, reject) => {
-      const outgoing = request(
-        this.#url,
-        { method: 'POST', headers: this.#headers, agent: this.#agent },
-        (response) => {
-          if (response.statusCode !== 200) reject(new Error(`the tenant got ${response.statusCode}`));
-          response.resume().on('end', () => resolve(performance.now() - startedAt));
-        },
-      );
-      outgoing.on('error', reject).end(this.#body);
-    });
-  }
-}
-
-function quantile(values: number[], share: number): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length * share)]!.toFixed(2);
 }

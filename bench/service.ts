@@ -1,4 +1,4 @@
-// Starts the measured servers: the service as in production, and variants of it.
+// Starts the service as in production.
 
 import { join } from 'node:path';
 import { nodeFlagsOf } from '../test/support/node-flags.ts';
@@ -31,9 +31,4 @@ export function startService(
 function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, string> {
   const isFile = databaseUrl.startsWith('sqlite:');
   return { DATABASE_URL: databaseUrl, ...(!isFile && { UGS_TOKEN_KEYS_FILE: join(folder, 'token-keys') }) };
-}
-
-/** Starts a variant; see `bench/variant.ts` for the flags. */
-export function startVariant(database: ServedDatabase, flags: readonly string[]): Promise<ServerProcess> {
-  return ServerProcess.start({ script: ['bench/variant.ts', ...flags], env: settingsOf(database) });
 }
