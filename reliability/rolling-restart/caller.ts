@@ -35,6 +35,9 @@ interface Attempt {
 /** Pause after a failure: without it, a caller that is rejected immediately would send most of the calls. */
 const AFTER_FAILURE_MS = 100;
 
+/** Timeout of a call with more retries than by default. */
+const PATIENT_TIMEOUT_MS = 300_000;
+
 /** Creates, changes and suspends one group after the other, and remembers the last response for each. */
 export class RollingCaller {
   readonly #index: number;
@@ -58,7 +61,13 @@ export class RollingCaller {
     this.#index = index;
     this.#onFailure = onFailure;
     const fetch = fetchWithFailover(targets, index, (attempt) => this.#attempts.push(attempt));
-    this.#client = new UserGroupClient({ url: targets[0]!.url, apiToken, fetch, maxRetries });
+    this.#client = new UserGroupClient({
+      url: targets[0]!.url,
+      apiToken,
+      fetch,
+      maxRetries,
+      ...(maxRetries && { timeoutMs: PATIENT_TIMEOUT_MS }),
+    });
   }
 
   get groups(): number {

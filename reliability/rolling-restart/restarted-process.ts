@@ -28,11 +28,6 @@ export class RestartedProcess implements AsyncDisposable {
     this.#service = service;
   }
 
-  /** See `Service`. */
-  get busyMs(): number {
-    return this.#service.busyMs;
-  }
-
   get url(): string {
     return this.#service.url;
   }
