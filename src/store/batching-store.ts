@@ -16,16 +16,18 @@ import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
 import { Batcher, type BatchLimits, type BatchObserver, waitedTooLong } from './batcher.ts';
-import type {
-  Command,
-  CommandKind,
-  CommandResult,
-  DocumentChange,
-  Query,
-  QueryKind,
-  QueryResult,
-  Recorded,
-  Store,
+import {
+  type Command,
+  type CommandKind,
+  type CommandResult,
+  type DocumentChange,
+  type Query,
+  type QueryKind,
+  type QueryResult,
+  type Recorded,
+  StartedTooLate,
+  type Store,
+  StoreUnavailable,
 } from './port.ts';
 import { countInResult } from './result-size.ts';
 
@@ -216,7 +218,7 @@ export class BatchingStore {
     return this.until(this.#startBy, tenant);
   }
 
-  /** Whether this request has sent a command. */
+  /** Whether this request has sent a command that may have an effect. */
   get hasWritten(): boolean {
     return this.#hasWritten;
   }
@@ -281,13 +283,11 @@ export class BatchingStore {
     }
     const { lists, reads } = this.#batchers;
     const batcher = LISTS.has(query.kind) ? lists : reads;
-    return batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant }) as Promise<
-      QueryResult<Kind>
-    >;
+    const found = batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant });
+    return (this.#hasWritten ? afterWrite(found) : found) as Promise<QueryResult<Kind>>;
   }
 
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
-    this.#hasWritten = true;
     // The write makes it stale.
     this.#prefetched = null;
     // Every create waits for a lease of these ids.
@@ -301,6 +301,16 @@ export class BatchingStore {
     });
     const committed = this.#batchers.onWrite?.(sent);
     if (committed) written.then(committed, () => {});
-    return written as Promise<CommandResult<Kind>>;
+    const isLater = this.#hasWritten;
+    // Leased ids that are not used have none.
+    this.#hasWritten ||= sent.kind !== 'leaseIds';
+    return (isLater ? afterWrite(written) : written) as Promise<CommandResult<Kind>>;
   }
+}
+
+/** A call of a request that has written. If it never starts, that must not mean that the request had no effect. */
+function afterWrite<Result>(call: Promise<Result>): Promise<Result> {
+  return call.catch((error) => {
+    throw error instanceof StartedTooLate ? new StoreUnavailable(error.message) : error;
+  });
 }

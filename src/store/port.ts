@@ -58,7 +58,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The request ran out of time before the database was queried. */
+/** The request ran out of time before it had changed anything. */
 export class StartedTooLate extends StoreUnavailable {}
 
 /** The same because the queue was paused or long, although the database answered. */

@@ -17,6 +17,8 @@ import { createApiToken, run } from '../support/process.ts';
 const MAX_RESPONSE_BYTES = 400;
 /** A long run cuts the response at every byte. */
 const STEP_BYTES = process.env.FAULT_SECONDS ? 1 : 37;
+/** Time after its arrival at which a request sends its last query. */
+const LAST_QUERY_AFTER_MS = 1_500;
 /** One in this many requests to the database is lost under load. */
 const LOST_ONE_IN = 13;
 /** Generous limit for busy machines. */
@@ -110,6 +112,18 @@ describe('A lost response of the database', () => {
       ({ token } = rotated.json.user_group);
       assert.equal((await resolve(token)).status, 200);
     });
+  });
+
+  it('to a rotation that takes longer than a request may wait returns the new token', async () => {
+    await using slow = await Installation.start({ env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '10000' } });
+    const { token } = (await slow.get('slow rotation', 'Lost')).json.user_group;
+    const lost = slow.proxy.once('rotate_tokens', { responseBytes: 0 });
+    const rotating = slow.rotate(token);
+    await lost;
+    slow.proxy.silence('open');
+    await sleep(LAST_QUERY_AFTER_MS + 100);
+    slow.proxy.heal();
+    assertVersion(await rotating, 2);
   });
 
   it('to a rotation that is executed after its repetition does not record a second event', async () => {

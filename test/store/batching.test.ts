@@ -26,6 +26,8 @@ const MAX_WAIT_MS = 100;
 const MAX_WRITE_WAIT_MS = 500;
 /** Time without an answer after which the database may hang. */
 const MAX_SILENCE_MS = 300;
+/** Time limit of a request, longer than two small writes take on a busy machine. */
+const REQUEST_MS = 500;
 /** Reads that take longer are slow. */
 const FAST_READ_MS = 20;
 const LEASE = { kind: 'leaseIds', sequence: 'api_token_id', count: 1 } as const;
@@ -140,6 +142,22 @@ describeOnEachDatabase('The batching store', (kind) => {
     isDown = true;
     await assert.rejects(answer(store.read({ kind: 'ping' })), down);
     assert.equal((await end(failing)).constructor, StartedTooLate);
+  });
+
+  it('ends a late call as one that may have had an effect if its request has written more than a lease', async () => {
+    const store = batchedStore(100);
+    for (const isLease of [true, false]) {
+      const request = store.until(performance.now() + REQUEST_MS);
+      await request.write(LEASE);
+      if (!isLease) await request.write({ kind: 'pingWrite' });
+      await setTimeout(REQUEST_MS + 1);
+      const late = await Promise.allSettled([request.read({ kind: 'ping' }), request.write(LEASE)]);
+      for (const { reason } of late as PromiseRejectedResult[])
+        assert.deepEqual(
+          [reason instanceof StoreUnavailable, reason instanceof StartedTooLate],
+          [true, isLease],
+        );
+    }
   });
 
   it('refuses no admitted request that has to write as soon as new ones', async () => {

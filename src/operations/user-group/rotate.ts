@@ -4,12 +4,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { isSameTenant } from '../../domain/tenant.ts';
-import {
-  digestToken,
-  mintUserGroupToken,
-  type PresentedToken,
-  type TokenDigest,
-} from '../../domain/token.ts';
+import { digestToken, mintUserGroupToken, type PresentedToken } from '../../domain/token.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
@@ -93,16 +88,12 @@ async function replaceToken(
   }: TokenReplacement,
 ): Promise<OpenUserGroup> {
   const { store, keyRing, clock } = context;
-  const minted = new Set<TokenDigest>();
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { userGroup, isReplaced } = await find();
-    // The store may repeat a command whose result was lost; this call met the precondition the first time.
-    if (minted.has(userGroup.tokenDigest)) return openToken(context, userGroup);
     if (!isMet(precondition, userGroup)) throw versionMismatch();
     if (isReplaced) return openToken(context, userGroup);
     const token = mintUserGroupToken(userGroup.bucket);
     const tokenDigest = digestToken(token.reveal());
-    minted.add(tokenDigest);
     const now = clock();
     const rotated = await store.write({
       kind: 'rotateToken',

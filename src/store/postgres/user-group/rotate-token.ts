@@ -2,17 +2,20 @@
 // learns that it lost.
 
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
+import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import { byKey } from '../../lock-order.ts';
 import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
+import type { Session } from '../client/session.ts';
 import { record, recordForTokens } from '../event/record.ts';
 import type { CommandBatchExecutor } from '../executor.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
+import { findByToken } from './user-group.ts';
 
 const ROTATED = new RowShape<Omit<TokenRotation, 'forgottenDigest' | 'event'>>({
   ...USER_GROUP.pick('bucket', 'providedId').fields,
@@ -82,8 +85,16 @@ export const rotateTokens: CommandBatchExecutor<'rotateToken'> = async (session,
     session,
     forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),
   );
+  for (const userGroup of session.isRepetition ? await findRotated(session, sorted) : [])
+    rotated.set(userGroup.tokenDigest, userGroup);
   return commands.map(({ tokenDigest }) => rotated.get(tokenDigest) ?? null);
 };
+
+/** Finds the groups with the new tokens, which an earlier attempt may have stored: each is unique to its command. */
+async function findRotated(session: Session, commands: readonly TokenRotation[]): Promise<UserGroup[]> {
+  const addresses = commands.map(({ bucket, tokenDigest: digest }) => ({ address: { bucket, digest } }));
+  return (await findByToken(session, addresses)).filter((userGroup) => userGroup !== null);
+}
 
 export const resealTokens: CommandBatchExecutor<'resealToken'> = async (session, commands) => {
   const sorted = firstOfEach(commands, ({ expected }) => expected.ciphertext).sort(byKey);
