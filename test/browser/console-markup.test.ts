@@ -9,6 +9,7 @@ import { joined } from '../support/bad-input/markup.ts';
 import { naughtyStrings } from '../support/bad-input/naughty-string.ts';
 import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -76,7 +77,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
 
   async function fill(token: string): Promise<void> {
     const put = async (path: string, body: object): Promise<void> => {
-      const { status, text } = await service.call('PUT', path, body, { token });
+      const { status, text } = await served(() => service.call('PUT', path, body, { token }));
       assert.ok(status < 300, text);
     };
     for (const text of texts) {
@@ -85,12 +86,8 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
       await put(`/v1/data-sources/${id}`, { schema_id: text, name: text, attributes: { [text]: text } });
       const both = { [text]: text };
       await put(`/v1/user-groups/${id}`, { name: text, mapping: both, properties: both });
-      const created = await service.call(
-        'POST',
-        '/v1/api-tokens',
-        { name: text, permission: 'read-only' },
-        { token },
-      );
+      const apiToken = { name: text, permission: 'read-only' };
+      const created = await served(() => service.call('POST', '/v1/api-tokens', apiToken, { token }));
       assert.equal(created.status, 201, created.text);
     }
     for (const text of some) {
