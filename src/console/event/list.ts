@@ -94,11 +94,11 @@ function emptyPage(
   if (context.eventRetentionDays === 0 || texts.length === 0) return noEvents(context);
   const hint = field === '' || field.includes('.') ? '' : ` ${MEMBER_HINT}`;
   const conditions = `these conditions: ${texts.join(', ')}`;
-  return html`${none(
+  const text =
     nextCursor === null
-      ? `No events meet ${conditions}. Requests that changed nothing are not recorded.${hint}`
-      : `None of the events searched so far meets ${conditions}. Continue with “${OLDER}”.`,
-  )}<p>${link(path, 'Show all events')}</p>`;
+      ? `No events meet ${conditions}. Requests that changed nothing are not recorded.`
+      : `None of the events searched so far meets ${conditions}. Continue with “${OLDER}”.`;
+  return html`${none(text + hint)}<p>${link(path, 'Show all events')}</p>`;
 }
 
 /** Returns the conditions as a person reads them in a title or a sentence. */
@@ -160,7 +160,7 @@ function filterForm(path: string, filter: Filter, actors: readonly string[], sub
   const who = actors.find((label) => label.endsWith(`(${actor})`)) ?? actor;
   const types = eventTypes.filter((each) => subject === undefined || targetTypeOf(each) === subject);
   const target = html`${oneOrAny('target_type', 'About', targetTypes, target_type)}
-${filterField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
+${filterField({ name: 'target_id', label: 'Id', placeholder: 'the whole id', value: target_id })}`;
   return html`<form class="filters" role="search" method="get" action="${path}" autocomplete="off">
 ${oneOrAny('type', 'What', types, type)}
 ${subject === undefined ? target : NO_HTML}
