@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { LAST_CPU_TURN_AFTER_MS } from '../../src/http/endpoint.ts';
 import { GRACE_MS, TURN_BYTES } from '../../src/operations/machinery/cpu-queue.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
-import { checkMarkup, textOf } from '../support/console-page.ts';
+import { checkMarkup, textOf, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { elementsOf } from '../support/html.ts';
@@ -276,6 +276,25 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.equal(browser.cookie, '');
     const signedOut = await browser.get('/console/sessions');
     assert.equal(signedOut.headers.location, '/console/sign-in?next=%2Fconsole%2Fsessions');
+  });
+
+  it('leads back to the page that a person came from, to compare two environments', async () => {
+    const browser = await ConsoleBrowser.signIn(service);
+    const { token } = await service.apiToken({ environment: 'Testing' });
+    const page = await browser.get('/console/sign-in?another=1');
+    await browser.submitFrom(page, '/console/sign-in', { api_token: token });
+    const sessionsAfter = (referer: string) => browser.get('/console/sessions', { referer });
+    const path = `${GROUPS}/a%2Fb?x=1`;
+    const list = await sessionsAfter(`${service.url}${path}`);
+    const another = `another=1&${new URLSearchParams({ next: path })}`;
+    assert.ok(unescaped(list.text).includes(`"/console/sign-in?${another}"`));
+    const switched = await browser.submitFrom(list, '/console/sessions/switch');
+    assert.equal(switched.headers.location, path);
+    for (const other of ['/console/sessions', '/docs', `${GROUPS}/${token}`])
+      assert.equal(
+        fieldsOf((await sessionsAfter(`${service.url}${other}`)).text, '/console/sessions/switch').next,
+        GROUPS,
+      );
   });
 });
 

@@ -51,8 +51,8 @@ export class ConsoleBrowser {
     this.#hasAnyText = hasAnyText;
   }
 
-  get(path: string): Promise<TestResponse> {
-    return this.#send('GET', path);
+  get(path: string, headers: Fields = {}): Promise<TestResponse> {
+    return this.#send('GET', path, undefined, headers);
   }
 
   /** Submits the form with this action on the page, with its own fields and these. */
@@ -112,9 +112,10 @@ export class ConsoleBrowser {
     this.#cookies.clear();
   }
 
-  async #send(method: string, path: string, body?: string): Promise<TestResponse> {
+  async #send(method: string, path: string, body?: string, others: Fields = {}): Promise<TestResponse> {
     const { url } = this.#service;
     const headers = {
+      ...others,
       cookie: this.cookie,
       'sec-fetch-site': 'same-origin',
       ...(method === 'POST' && {

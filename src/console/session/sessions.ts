@@ -4,8 +4,10 @@ import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../../operations/api-token/authenticate.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
 import { badge, buttonTo, type Html, html, pathTo, table } from '../markup/html.ts';
+import { pageUrl } from '../markup/pagination.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { digestOfSession, requestSessions, SLOTS, storeSession } from './session.ts';
+import { nextPath } from './sign-in.ts';
 
 const PATH = pathTo('sessions');
 const shared = {
@@ -19,6 +21,7 @@ export const sessions: Page = {
   method: 'GET',
   path: '/sessions',
   handle: async (call) => {
+    const next = pageBefore(call);
     const rows: (readonly [string, string, string, string, Html])[] = [];
     for (const [slot, session] of requestSessions(call.context, call.request)) {
       const caller = await findActiveApiToken(call.context, digestOfSession(session));
@@ -30,12 +33,18 @@ export const sessions: Page = {
         environment,
         name ?? `API token ${apiTokenId}`,
         permission,
-        slot === 0 ? badge('neutral', 'active') : switchForm(call, slot, `${workspaceName}, ${environment}`),
+        slot === 0
+          ? badge('neutral', 'active')
+          : switchForm(call, slot, next, `${workspaceName}, ${environment}`),
       ]);
     }
     return {
       title: 'Switch workspace or environment',
-      actions: buttonTo('/console/sign-in?another=1', 'Sign in with another API token', 'primary'),
+      actions: buttonTo(
+        pageUrl('/console/sign-in', { another: '1', next }),
+        'Sign in with another API token',
+        'primary',
+      ),
       main: html`<p class="hint">The API tokens that you have signed in with in this browser, at most ${SLOTS.length}. Signing out ends all sessions.</p>
 ${table('Sessions', ['Workspace', 'Environment', 'API token', 'Permission', 'Session'], rows)}`,
     };
@@ -54,14 +63,20 @@ export const switchSession: Page = {
     if (other === undefined) return { location: PATH };
     storeSession(call, other);
     storeSession(call, session, slot);
-    return { location: pathTo('user-groups') };
+    return { location: nextPath(form.text('next')) };
   },
 };
 
-function switchForm({ session }: PageCall, slot: number, to: string): Html {
+/** Address of the page that linked to this one: a switch leads back to it, to compare two environments. */
+function pageBefore({ request }: PageCall): string {
+  const before = URL.parse(request.headers.referer ?? '');
+  return nextPath(before === null ? '' : before.pathname + before.search);
+}
+
+function switchForm({ session }: PageCall, slot: number, next: string, to: string): Html {
   return actionForm(
     session,
     `${PATH}/switch`,
-    html`${hidden('slot', String(slot))}${submit('Switch', 'plain', `to ${to}`)}`,
+    html`${hidden('slot', String(slot))}${hidden('next', next)}${submit('Switch', 'plain', `to ${to}`)}`,
   );
 }

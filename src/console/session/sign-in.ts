@@ -85,9 +85,9 @@ function signInPage(next: string, isAnother: boolean, problem?: Problem) {
 }
 
 /** Returns the path of the console to open: never another site, nor a path that contains a token. */
-function nextPath(text: string): string {
+export function nextPath(text: string): string {
   if (hasToken(text)) return HOME;
   const url = URL.parse(text, 'http://console');
   if (url === null || url.host !== 'console' || !url.pathname.startsWith('/console/')) return HOME;
-  return url.pathname.startsWith('/console/sign-') ? HOME : url.pathname + url.search;
+  return /^\/console\/(?:sign-|sessions)/.test(url.pathname) ? HOME : url.pathname + url.search;
 }
