@@ -3,7 +3,6 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
-import { isSameTenant } from '../../domain/tenant.ts';
 import { PresentedToken } from '../../domain/token.ts';
 import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
@@ -32,8 +31,8 @@ export async function findTokenOwner(
     const found = await findByEmbedToken(context, caller, text);
     return found && { userGroup: found.userGroup, status: 'embed' };
   }
-  const found = await findByToken(context.store, new PresentedToken(text));
-  if (found === null || !isSameTenant(found.userGroup, caller)) return null;
+  const found = await findByToken(context.store, new PresentedToken(text), caller);
+  if (found === null) return null;
   const { userGroup, digest } = found;
   if (userGroup.tokenDigest === digest) return { userGroup, status: 'current' };
   const isRetiring = previousTokenUntil(userGroup, context.clock()) !== null;

@@ -117,7 +117,8 @@ async function previewChange(
   const key = tenant && userGroupKey(tenant, body.userGroupId);
   const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
   if (stored !== null) return compare(body, imported, stored, replaces);
-  const holder = imported && (await findByToken(context.store, new PresentedToken(imported.token.reveal())));
+  const holder =
+    imported && (await findByToken(context.store, new PresentedToken(imported.token.reveal()), null));
   return holder === null ? { result: 'created' } : tokenTaken();
 }
 

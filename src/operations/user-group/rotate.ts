@@ -3,7 +3,6 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import { isSameTenant } from '../../domain/tenant.ts';
 import { digestToken, mintUserGroupToken, type PresentedToken } from '../../domain/token.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
@@ -46,8 +45,8 @@ export async function rotateToken(
   precondition?: Precondition,
 ): Promise<OpenUserGroup> {
   const find = async () => {
-    const found = await findByToken(context.store, currentToken);
-    if (found === null || !isSameTenant(found.userGroup, caller)) throw tokenNotFound();
+    const found = await findByToken(context.store, currentToken, caller);
+    if (found === null) throw tokenNotFound();
     const { userGroup, digest } = found;
     return { userGroup, isReplaced: userGroup.tokenDigest !== digest };
   };
