@@ -78,7 +78,6 @@ const LONGEST_RIGS = [
   'test/browser/express-chart.test.ts',
   'test/data/copy.test.ts',
   'test/data/import.test.ts',
-  'test/bad-input/bad-body.test.ts',
 ];
 
 const TIERS = {
@@ -126,7 +125,6 @@ const TIERS = {
   // Two at a time, because many measure latency or memory, or have callers that give up after some time.
   rigs: {
     folders: [
-      'test/bad-input/',
       'test/browser/',
       'test/data/',
       'test/load/',
@@ -148,7 +146,7 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (configuration as code, console, events, signing keys, usage, webhooks); processes (runs commands, ' +
       'kills processes, packs packages, runs other clients, or depends on threads or the internals of PostgreSQL); ' +
-      'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, invalid requests, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
+      'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')

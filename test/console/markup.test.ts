@@ -1,5 +1,5 @@
 // Contract: the console shows every id, name, key and value as plain text, and sends it back unchanged. One
-// database is enough: rendering does not depend on it, and test/bad-input/odd-value.test.ts stores such texts
+// database is enough: rendering does not depend on it, and test/matrix/naughty-string.test.ts stores such texts
 // on both.
 
 import assert from 'node:assert/strict';

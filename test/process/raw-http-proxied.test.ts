@@ -75,7 +75,7 @@ class Scene implements AsyncDisposable {
     this.#tap = tap;
     this.#proxy = proxy;
     // A request hidden from the proxy may be valid for the service, so its API token is read-only.
-    this.raw = new RawRequests(victim.apiTokens.readOnly, victim.id);
+    this.raw = new RawRequests(victim.readOnly, victim.id);
   }
 
   /** Sends the bytes, then lets the witness call; returns the errors found. */

@@ -99,11 +99,6 @@ export const oddNumbers: readonly string[] = [
   `0.${'0'.repeat(400)}1`,
 ];
 
-/** Data sources: safe integers and strings. */
-export const oddDataSources: readonly string[] = words(
-  '0 -1 9007199254740991 -9007199254740991 2147483648 4294967296 "0" "1.5" "1e400" "\\u0000" "\\n"',
-);
-
 /** `properties` at the limits of levels and bytes. */
 export const extremeProperties: Readonly<Record<string, string>> = {
   '16 levels of objects': `${'{"a":'.repeat(15)}{}${'}'.repeat(15)}`,
@@ -126,17 +121,6 @@ export const extremeProperties: Readonly<Record<string, string>> = {
   'no keys': '{}',
   'every JSON value': '{"a":null,"b":true,"c":false,"d":0,"e":"","f":[],"g":{},"h":[null,[],{},""]}',
 };
-
-/** Texts with the canonical form in which they are returned. */
-export const jsonForms: readonly (readonly [sent: string, returned: string])[] = [
-  [String.raw`{"\u0061":"\u0061"}`, '{"a":"a"}'],
-  [String.raw`{"a":"\/\u002f\u0022\u005c"}`, String.raw`{"a":"//\"\\"}`],
-  [String.raw`{"a":"\ud83d\ude00\uD83D\uDE00"}`, '{"a":"😀😀"}'],
-  [String.raw`{"a":"\u0000\u001F\u007f\u0085\u2028"}`, '{"a":"\\u0000\\u001f\u007f\u0085\u2028"}'],
-  [String.raw`{"a":"\b\f\n\r\t\u0008"}`, String.raw`{"a":"\b\f\n\r\t\b"}`],
-  [' { "a" : [ 1 , { } , [ ] , " x " ] } ', '{"a":[1,{},[]," x "]}'],
-  ['\r\n{\t"b"\n:\r1\t,\n"a"\n:\n2\n}\n', '{"b":1,"a":2}'],
-];
 
 function distinct(texts: readonly string[]): string[] {
   return Array.from(new Set(texts));

@@ -1,12 +1,10 @@
 // Assertions that a request is rejected with the expected error and changes nothing.
 
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import { redact } from '../../../src/domain/secret.ts';
 import type { ProblemCode } from '../../../src/problem.ts';
-import { mapConcurrently, send, type TestRequest, type TestResponse } from '../http.ts';
+import type { TestResponse } from '../http.ts';
 import { assertProblem } from '../problem.ts';
-import { served } from '../process.ts';
 import type { Victim } from './victim.ts';
 
 export interface ExpectedError {
@@ -16,39 +14,7 @@ export interface ExpectedError {
   pointer?: string;
 }
 
-export interface BadCase extends ExpectedError {
-  /** Unique name, shown if the case fails. */
-  name: string;
-  request: TestRequest;
-}
-
-const MAX_SHOWN = 20;
-
-export const invalidJson = { status: 400, code: 'invalid_json', pointer: '' } as const;
 export const invalidRequest = { status: 400, code: 'invalid_request' } as const;
-
-/**
- * Sends the cases. Fails with the names of those that did not get the expected error, or if anything changed.
- */
-export async function assertRejected(
-  t: TestContext,
-  victim: Victim,
-  cases: readonly BadCase[],
-): Promise<void> {
-  assert.ok(cases.length > 0);
-  assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length, 'two cases share a name');
-  t.diagnostic(`${cases.length} cases`);
-  await assertUnchanged(victim, async () => {
-    const responses = await mapConcurrently(cases, (each) => sendCase(victim, each));
-    const differences = cases.flatMap((each, index) => differencesOf(each.name, each, responses[index]!));
-    const shown = differences.slice(0, MAX_SHOWN).join('\n');
-    assert.equal(differences.length, 0, `${differences.length} of ${cases.length}:\n${shown}`);
-  });
-}
-
-function sendCase({ service }: Victim, { request }: BadCase): Promise<TestResponse> {
-  return served(() => send(service.url, { token: service.token, ...request }));
-}
 
 /** Fails if the work changes a row, causes an internal error, or would crash the process of the service. */
 export async function assertUnchanged(victim: Victim, work: () => Promise<void>): Promise<void> {

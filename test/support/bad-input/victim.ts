@@ -1,5 +1,4 @@
-// Service with groups and API tokens in two workspaces and both environments, and a way to check that none of
-// their rows has changed.
+// Service with a user group, and a way to check that none of its rows has changed.
 
 import { before } from 'node:test';
 import type { DatabaseKind } from '../database.ts';
@@ -12,13 +11,8 @@ export class Victim {
   readonly service: TestService;
   /** Id of a group to which the API token of `service` has full access. */
   readonly id: string = 'present';
-  /** Current token of that group. */
-  token = '';
-  /** Initial entity tag of that group. */
-  etag = '';
-  /** Stored tokens to which the API token of `service` has no access. */
-  readonly foreign = { testing: '', workspace: '' };
-  readonly apiTokens = { testing: '', workspace: '', readOnly: '', resolve: '', revoked: '', expired: '' };
+  /** API token that may only read. */
+  readOnly = '';
 
   /** Returns the victim of a suite, which runs from before its tests until after them. */
   static of(database: DatabaseKind, env: Record<string, string> = {}): Victim {
@@ -38,30 +32,9 @@ export class Victim {
   }
 
   async #create(): Promise<void> {
-    await this.#createApiTokens();
-    await this.#createUserGroups();
-  }
-
-  async #createApiTokens(): Promise<void> {
-    const { service, apiTokens } = this;
-    apiTokens.testing = (await service.apiToken({ environment: 'Testing' })).token;
-    apiTokens.workspace = (await service.apiToken({ workspaceName: 'other' })).token;
-    apiTokens.readOnly = (await service.apiToken({ permission: 'read-only' })).token;
-    apiTokens.resolve = (await service.apiToken({ permission: 'resolve' })).token;
-    apiTokens.expired = (await service.apiToken({ expiresAt: Date.now() - 1 })).token;
-    const revoked = await service.apiToken();
-    await service.revokeApiToken(revoked.id);
-    apiTokens.revoked = revoked.token;
-  }
-
-  async #createUserGroups(): Promise<void> {
-    const create = async (token: string) => {
-      const { json, headers } = await this.service.get({ ...storedGroup, user_group_id: this.id }, { token });
-      return { token: json.user_group.token as string, etag: headers.etag ?? '' };
-    };
-    Object.assign(this, await create(this.service.token));
-    this.foreign.testing = (await create(this.apiTokens.testing)).token;
-    this.foreign.workspace = (await create(this.apiTokens.workspace)).token;
+    this.readOnly = (await this.service.apiToken({ permission: 'read-only' })).token;
+    const stored = { mapping: { 40: '213' }, properties: { plan: 'gold' } };
+    await this.service.get({ user_group_id: this.id, name: 'Present', ...stored });
   }
 
   /** Returns all rows that a request could change, without the last use of their tokens. */
@@ -86,6 +59,3 @@ export class Victim {
 }
 
 const LOG_LEVEL_ERROR = 50;
-
-/** Stored fields, so that a request that repeats them changes nothing. */
-export const storedGroup = { name: 'Present', mapping: { 40: '213' }, properties: { plan: 'gold' } };
