@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, before, describe, it } from 'node:test';
 import { digestToken, mintApiToken } from '../../src/domain/token.ts';
 import { exchangeLate, exchangeOne } from '../support/connection/raw-connection.ts';
-import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { CALLS_WITH_BODY, type TestRequest, type TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
@@ -261,20 +261,6 @@ describeOnEachDatabase('authentication', (database) => {
       assert.equal((await from(service.url.replace('http', 'https'))).status, 200);
       assert.equal((await from(ORIGIN, null)).status, 401);
     });
-  });
-});
-
-// Only one process can serve SQLite.
-describe('two services on one database (PostgreSQL)', () => {
-  const [first, second] = TestService.pairOf(postgres);
-
-  it('reject a revoked API token from the next request on', async () => {
-    for (let round = 0; round < 10; round++) {
-      const { id, token } = await first.apiToken();
-      assert.equal((await second.resolve('unknown', { token })).status, 404);
-      await first.revokeApiToken(id);
-      assert.equal((await second.resolve('unknown', { token })).status, 401);
-    }
   });
 });
 

@@ -1,14 +1,15 @@
-// Contract: workspaces and environments isolate groups, and a permission limits what an API token may do.
+// Contract: workspaces and environments isolate groups; `read-only` looks them up and creates none. See permission.test.ts
+// for every endpoint.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Permission } from '../../src/domain/api-token.ts';
 import type { NewApiToken } from '../../src/operations/api-token/api-token.ts';
-import { describeOnEachDatabase, postgres } from '../support/database.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
-describeOnEachDatabase('workspaces, environments and permissions', (database) => {
+describeOnEachDatabase('workspaces and environments', (database) => {
   const service = TestService.of(database);
 
   /** Returns the complete state of the group in the `default` workspace, environment `Customer`. */
@@ -90,13 +91,6 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
     }
   });
 
-  it('have one group per id in an environment, whichever API token is used', async () => {
-    const { token: second } = await service.apiToken();
-    const created = await service.get({ user_group_id: 'one', name: 'One' });
-    const found = await service.get({ user_group_id: 'one', name: 'One' }, { token: second });
-    assert.deepEqual(found.json, { ...created.json, new_user_group: false });
-  });
-
   it('issue unique team_ids across workspaces, environments and restarts', async () => {
     const callers = [
       service.token,
@@ -115,116 +109,22 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
     assert.ok([...ids].every((id) => Number.isSafeInteger(id) && id > 0));
   });
 
-  describe('a permission', () => {
-    let token: string;
-    before(async () => {
-      const body = { user_group_id: 'there', name: 'There' };
-      token = (await service.get(body)).json.user_group.token;
-    });
-
-    const calls: Record<string, (more: { token: string }) => Promise<TestResponse>> = {
-      'GET a group that exists': (as) => service.get({ user_group_id: 'there' }, as),
-      'GET a group that exists, with other fields': (as) =>
-        service.get({ user_group_id: 'there', name: 'Other', mapping: {}, properties: {} }, as),
-      'GET a missing group without a name': (as) => service.get({ user_group_id: 'missing' }, as),
-      'GET a missing group with a name': (as) => service.get({ user_group_id: 'missing', name: 'M' }, as),
-      'POST /v1/user-groups of a group that exists': (as) =>
-        service.call('POST', '/v1/user-groups', { user_group_id: 'there' }, as),
-      'POST /v1/user-groups of a missing group with a name': (as) =>
-        service.call('POST', '/v1/user-groups', { user_group_id: 'missing', name: 'M' }, as),
-      'PUT a group': (as) => service.put({ user_group_id: 'there', name: 'Changed' }, as),
-      'PUT an invalid body': (as) => service.put({ nonsense: 1 }, as),
-      'POST a token to rotate': (as) => service.post({ current_token: token }, as),
-      'read a group': (as) => service.call('GET', '/v1/user-groups/there', undefined, as),
-      'PATCH a group': (as) => service.call('PATCH', '/v1/user-groups/there', { name: 'Changed' }, as),
-      'PATCH a group with nothing': (as) => service.call('PATCH', '/v1/user-groups/there', {}, as),
-      'DELETE a group': (as) => service.call('DELETE', '/v1/user-groups/there', undefined, as),
-      'DELETE a missing group': (as) => service.call('DELETE', '/v1/user-groups/missing', undefined, as),
-      'list the groups': (as) => service.call('GET', '/v1/user-groups', undefined, as),
-      'resolve a token': (as) => service.resolve(token, as),
-    };
-
-    const expected: Record<Exclude<Permission, 'admin' | 'read-write'>, number[]> = {
-      'read-only': [200, 200, 404, 403, 200, 403, 403, 403, 403, 200, 403, 403, 403, 403, 200, 200],
-      resolve: [...new Array<number>(15).fill(403), 200],
-      embed: [...new Array<number>(15).fill(403), 200],
-    };
-
-    for (const [permission, statuses] of Object.entries(expected)) {
-      for (const [index, [what, call]] of Object.entries(calls).entries()) {
-        const status = statuses[index];
-        it(`${permission}: ${what} returns ${status} and changes nothing`, async () => {
-          const before = await stored('there');
-          const apiToken = await service.apiToken({ permission: permission as Permission });
-          const response = await call({ token: apiToken.token });
-          assert.equal(response.status, status);
-          if (status === 403) assert.equal(response.json.code, 'permission_denied');
-          assert.deepEqual(await stored('there'), before);
-          assert.equal((await service.get({ user_group_id: 'missing' })).status, 404);
-        });
-      }
+  it('read-only looks a group up with its token, and is told which permission would create one', async () => {
+    const { token } = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group;
+    const as = { token: (await service.apiToken({ permission: 'read-only' })).token };
+    for (const [method, path] of [
+      ['GET', '/api/user'],
+      ['POST', '/v1/user-groups'],
+    ] as const) {
+      const call = (body: object) => service.call(method, path, body, as);
+      const found = await call({ user_group_id: 'there', name: 'Other', mapping: {}, properties: {} });
+      assert.deepEqual([found.status, found.json.user_group.token], [200, token]);
+      assertProblem(await call({ user_group_id: 'missing' }), 'user_group_not_found');
+      const refused = await call({ user_group_id: 'missing', name: 'M' });
+      assertProblem(refused, 'permission_denied');
+      assert.match(refused.json.detail, /permission read-only may not .*; this requires read-write/);
     }
-
-    it('shows tokens to read-only only through get-or-create, and to resolve through no call', async () => {
-      const callsWithToken: Record<string, string[]> = {};
-      for (const permission of Object.keys(expected) as Permission[]) {
-        const as = { token: (await service.apiToken({ permission })).token };
-        callsWithToken[permission] = [];
-        for (const [what, call] of Object.entries(calls)) {
-          if ((await call(as)).text.includes(token)) callsWithToken[permission].push(what);
-        }
-      }
-      assert.deepEqual(callsWithToken, {
-        'read-only': [
-          'GET a group that exists',
-          'GET a group that exists, with other fields',
-          'POST /v1/user-groups of a group that exists',
-        ],
-        resolve: [],
-        embed: [],
-      });
-    });
-
-    it('read-write allows every call', async () => {
-      const as = { token: (await service.apiToken({ permission: 'read-write' })).token };
-      const created = await service.get({ user_group_id: 'free', name: 'Free' }, as);
-      const updated = await service.put({ user_group_id: 'free', name: 'Freer' }, as);
-      const rotated = await service.post({ current_token: created.json.user_group.token }, as);
-      const resolved = await service.resolve(rotated.json.user_group.token, as);
-      const posted = await service.call(
-        'POST',
-        '/v1/user-groups',
-        { user_group_id: 'free-2', name: 'F' },
-        as,
-      );
-      assert.deepEqual(
-        [created, updated, rotated, resolved, posted].map(({ status }) => status),
-        [200, 200, 200, 200, 201],
-      );
-    });
-
-    it('that does not suffice is named in the error, with the required one', async () => {
-      const as = { token: (await service.apiToken({ permission: 'resolve' })).token };
-      const { json } = await service.put({ user_group_id: 'there' }, as);
-      assert.match(json.detail, /permission resolve may not update user groups; this requires read-write/);
-    });
-  });
-});
-
-// Only one process can serve SQLite.
-describe('two services on one database (PostgreSQL)', () => {
-  const [first, second] = TestService.pairOf(postgres);
-
-  it('create a group once between them, and issue unique team_ids', async () => {
-    const ids = new Set<number>();
-    for (let round = 0; round < 20; round++) {
-      const body = { user_group_id: `race-${round}`, name: 'Race' };
-      const calls = [first, second, first, second].map((service) => service.get(body));
-      const responses = (await Promise.all(calls)).map(({ json }) => json);
-      assert.equal(responses.filter(({ new_user_group }) => new_user_group).length, 1);
-      assert.equal(new Set(responses.map(({ user_group }) => user_group.token)).size, 1);
-      ids.add(responses[0]?.user_group.team_id);
-    }
-    assert.equal(ids.size, 20);
+    assertProblem(await service.get({ user_group_id: 'missing' }), 'user_group_not_found');
+    assert.equal((await service.get({ user_group_id: 'there' })).json.user_group.name, 'There');
   });
 });

@@ -124,15 +124,25 @@ describeOnEachDatabase('An API token', (database) => {
         assert.deepEqual(outcomes[0], outcomes[1], operation.operationId);
         assert.doesNotMatch(existing.text, new RegExp(EXISTING.name), operation.operationId);
       }
+      const isList = ({ method, path, security }: DescribedOperation) =>
+        method === 'GET' && security.length > 0 && !path.includes('{');
+      for (const operation of operations.filter(isList)) {
+        const { text } = await call(requestOf(operation), token);
+        assert.doesNotMatch(text, /There|Orders|metabase|127\.0\.0\.1/, operation.operationId);
+      }
     });
   }
+
+  const changes = async () => (await service.call('GET', '/v1/events?limit=1000')).text;
 
   describe('allows nothing but what its permission allows:', () => {
     for (const [permission, allowed] of Object.entries(permitted) as [Permission, string[]][]) {
       it(permission, async () => {
         const { token } = await service.apiToken({ permission });
+        const before = await changes();
         const found = await operationsWithout('permission_denied', token);
         assert.deepEqual(found, [...PUBLIC, ...allowed].toSorted());
+        assert.equal((await changes()) === before, !allowed.includes('updateUserGroup'));
       });
     }
   });

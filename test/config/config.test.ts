@@ -449,13 +449,4 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal((await tenant.call('DELETE', '/v1/data-sources/s1')).status, 204);
     assert.equal(Object.keys((await stored()).config.data_sources).length, 64);
   });
-
-  it('may be read and changed with the permission admin only', async () => {
-    const { token } = await service.apiToken({ permission: 'read-write' });
-    for (const method of ['GET', 'PUT'])
-      assertProblem(
-        await service.call(method, '/v1/config', method === 'PUT' ? { version: 1 } : undefined, { token }),
-        'permission_denied',
-      );
-  });
 });

@@ -487,11 +487,4 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     }
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Orders');
   });
-
-  it('shows nothing of another workspace', async () => {
-    const [one, other] = [await newWorkspace(service), await newWorkspace(service)];
-    await one.call('PUT', '/v1/schemas/40', { name: 'Orders' });
-    assert.equal((await other.browser.get(`${SCHEMAS}/40`)).status, 404);
-    assert.doesNotMatch(textOf(await other.browser.get(CATALOGUE)), /Orders/);
-  });
 });

@@ -668,16 +668,6 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal((await read('blind')).json.user_group.version, 1);
   });
 
-  it('never reaches a group of another environment', async () => {
-    await create('elsewhere');
-    const { token } = await service.apiToken({ environment: 'Testing' });
-    const tester = await ConsoleBrowser.signIn(service, token);
-    for (const action of ['', 'edit', 'rotate', 'suspend', 'delete'])
-      assert.equal((await tester.get(pathOf('elsewhere', action))).status, 404, action);
-    assert.doesNotMatch((await tester.get(LIST)).text, /elsewhere/);
-    assert.match((await tester.get(pathOf('elsewhere', 'events'))).text, /No events/);
-  });
-
   it('edits a user group with as much text as there can be, and refuses a larger form', async () => {
     await create('largest');
     const text = '😀'.repeat(250);

@@ -619,21 +619,6 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     assert.deepEqual(await historyOf(testing, 'mine'), []);
   });
 
-  it('is for read-write, read-only and admin', async () => {
-    const { workspaceName } = await newWorkspace();
-    for (const [permission, status] of [
-      ['admin', 200],
-      ['read-write', 200],
-      ['read-only', 200],
-      ['resolve', 403],
-      ['embed', 403],
-    ] as const) {
-      const { token } = await service.apiToken({ workspaceName, permission });
-      assert.equal((await page(token)).status, status, permission);
-      assert.equal((await page(token, {}, '/v1/user-groups/a/events')).status, status, permission);
-    }
-  });
-
   it('bounds a page in bytes of what it returns', async () => {
     const { token } = await newWorkspace();
     await createLarge(token, 160, 'é'.repeat(7_000));

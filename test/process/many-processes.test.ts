@@ -106,6 +106,18 @@ describe('three processes on one PostgreSQL database', () => {
     assert.notEqual(responses[0]?.json.user_group.token, old);
   });
 
+  it('return 404 for a group that one of them has just deleted, and create it once again', async () => {
+    const body = { user_group_id: 'deleted', name: 'D' };
+    for (const service of services) {
+      const { token: old } = (await service.call(token, 'GET', '/api/user', body)).json.user_group;
+      await service.call(token, 'DELETE', '/v1/user-groups/deleted');
+      const resolve = (each: Service) => each.call(token, 'POST', '/v1/resolve', { token: old });
+      assert.deepEqual((await Promise.all(services.map(resolve))).map(statusOf), [404, 404, 404]);
+      const responses = await callAll('GET', [body]);
+      assert.equal(responses.filter(({ json }) => json.new_user_group).length, 1);
+    }
+  });
+
   it('return an update that one of them has just made', async () => {
     await services[0]!.call(token, 'GET', '/api/user', { user_group_id: 'shown', name: 'First' });
     for (const [index, service] of services.entries()) {

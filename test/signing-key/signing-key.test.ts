@@ -319,19 +319,6 @@ describeOnEachDatabase('The signing keys', (database) => {
     }
     assert.match(secret!.keyId, /^[0-9a-f]{8}$/);
   });
-
-  it('are only for admin', async () => {
-    for (const permission of ['read-write', 'read-only', 'resolve', 'embed'] as const) {
-      const { token } = await site.service.apiToken({ permission });
-      for (const [method, path] of [
-        ['GET', ''],
-        ['POST', '/rotate'],
-      ] as const) {
-        const response = await site.service.call(method, `/v1/signing-keys${path}`, undefined, { token });
-        assertProblem(response, 'permission_denied');
-      }
-    }
-  });
 });
 
 describe('Two processes on one PostgreSQL database', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { describeOnEachDatabase, postgres } from '../support/database.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -307,47 +307,5 @@ describeOnEachDatabase('the table of imported tokens', (database) => {
     assert.equal((await service.post({ current_token: rotated.json.user_group.token })).status, 200);
     assert.equal((await service.call('DELETE', '/v1/user-groups/issued')).status, 204);
     assert.ok((await service.resolve(imported)).status >= 500, 'an imported token needs the table');
-  });
-});
-
-describe('two services on one PostgreSQL', () => {
-  const [first, second] = TestService.pairOf(postgres);
-
-  it('reject an imported token as soon as the other one has rotated it or deleted its group', async () => {
-    for (let turn = 0; turn < 20; turn++) {
-      const token = newToken();
-      const id = `turn-${turn}`;
-      await first.importGroup({ user_group_id: id, name: id, token });
-      assert.equal((await second.resolve(token)).status, 200);
-      if (turn % 2 === 0) await first.post({ current_token: token });
-      else await first.call('DELETE', `/v1/user-groups/${id}`);
-      assertTokenNotFound(await second.resolve(token));
-    }
-  });
-
-  it('assign a token to one group if both import it concurrently', async () => {
-    for (let turn = 0; turn < 50; turn++) {
-      const token = newToken();
-      const results = await Promise.all(
-        [first, second, first, second].map((service, index) =>
-          service.importGroup({ user_group_id: `race-${turn}-${index}`, name: 'R', token }),
-        ),
-      );
-      assert.equal(results.filter(({ result }) => result === 'created').length, 1);
-    }
-  });
-
-  it('import the same groups in opposite orders and in large batches without a deadlock', async () => {
-    const lines = Array.from({ length: 500 }, (_, index) => ({
-      user_group_id: `batch-${index}`,
-      name: 'B',
-      token: newToken(),
-    }));
-    const both = [lines, lines.toReversed()].map((list, index) =>
-      Promise.all(list.map((group) => [first, second][index]!.importGroup(group))),
-    );
-    const results = (await Promise.all(both)).flat().map(({ result }) => result);
-    assert.equal(results.filter((result) => result === 'created').length, lines.length);
-    assert.equal(results.filter((result) => result === 'unchanged').length, lines.length);
   });
 });

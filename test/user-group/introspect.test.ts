@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { permissions } from '../../src/domain/api-token.ts';
 import { limits } from '../../src/domain/field.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -90,14 +89,6 @@ describeOnEachDatabase('POST /oauth/introspect', (database) => {
       assertInactive(await service.introspect(current, { token }), reason);
     await site.suspend('suspended', false);
     assert.equal((await service.introspect(dead.suspended)).json.active, true);
-  });
-
-  it('accepts API tokens with any permission', async () => {
-    const token = await createGroup('permitted');
-    for (const permission of permissions) {
-      const { token: apiToken } = await service.apiToken({ permission });
-      assert.equal((await service.introspect(token, { token: apiToken })).json.active, true, permission);
-    }
   });
 
   it('accepts the API token as Bearer, as the password of Basic, and as Token', async () => {

@@ -71,17 +71,4 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database)
     assert.ok(tokens.has(token));
     assert.equal(version, PARALLEL + 1);
   });
-
-  it('rejects callers without permission, unknown ids and ids of other environments', async () => {
-    const token = await create('guarded');
-    const readOnly = await service.apiToken({ permission: 'read-only' });
-    const resolveOnly = await service.apiToken({ permission: 'resolve' });
-    const testing = await service.apiToken({ environment: 'Testing' });
-    for (const each of [readOnly, resolveOnly]) {
-      assertProblem(await rotate('guarded', undefined, { token: each.token }), 'permission_denied');
-    }
-    assertProblem(await rotate('guarded', undefined, { token: testing.token }), 'user_group_not_found');
-    assertProblem(await rotate('unknown'), 'user_group_not_found');
-    assert.equal(await service.tokenStatus(token), 'current');
-  });
 });

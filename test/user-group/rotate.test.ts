@@ -6,7 +6,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
-import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { pointersOf } from '../support/problem.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
@@ -259,14 +259,6 @@ describeOnEachDatabase('POST /api/user', (database) => {
       assert.equal(texts.size, 1);
     });
 
-    it('rotates nothing for another workspace or environment', async () => {
-      const { token } = await createGroup();
-      for (const fields of [{ workspaceName: 'other' }, { environment: 'Testing' }] as const) {
-        await service.post({ current_token: token }, { token: (await service.apiToken(fields)).token });
-      }
-      assert.equal(await service.tokenStatus(token), 'current');
-    });
-
     it('does not repeat the response for another workspace or environment', async () => {
       const { token } = await createGroup();
       await rotate(token, 3_600);
@@ -333,44 +325,6 @@ describeOnEachDatabase('the default grace period of the server', (database) => {
       await service.post({ current_token: token, grace_period_seconds: sent });
       assert.equal((await service.resolve(token)).status, status);
     }
-  });
-});
-
-// Only one process can serve SQLite.
-describe('two services on one database (PostgreSQL)', () => {
-  const [first, second] = TestService.pairOf(postgres);
-
-  it('reject a rotated token and accept the new one from the next request on, whichever rotated it', async () => {
-    let { token } = (await first.get({ user_group_id: 'shared', name: 'Shared' })).json.user_group;
-    for (let round = 0; round < 20; round++) {
-      const [one, other] = round % 2 === 0 ? [first, second] : [second, first];
-      const old = token;
-      token = (await one.post({ current_token: old })).json.user_group.token;
-      const statuses = [(await other.resolve(old)).status, (await other.resolve(token)).status];
-      assert.deepEqual(statuses, [404, 200]);
-      const found = await other.get({ user_group_id: 'shared' });
-      assert.equal(found.json.user_group.token, token);
-    }
-  });
-
-  it('rotate once if both are called in parallel with one token', async () => {
-    for (let round = 0; round < 20; round++) {
-      const { token } = (await first.get({ user_group_id: `race-${round}`, name: 'R' })).json.user_group;
-      const responses = await Promise.all(
-        [first, second].map((service) => service.post({ current_token: token })),
-      );
-      assert.deepEqual(
-        responses.map(({ status }) => status),
-        [200, 200],
-      );
-      assert.equal(responses[1]?.text, responses[0]?.text);
-    }
-  });
-
-  it('return the same response to a repeated call, whichever receives it', async () => {
-    const { token } = (await first.get({ user_group_id: 'repeated', name: 'R' })).json.user_group;
-    const response = await first.post({ current_token: token });
-    assert.equal((await second.post({ current_token: token })).text, response.text);
   });
 });
 

@@ -158,24 +158,6 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     assert.equal((await change('resume', 'versioned', ifMatch(suspended.headers.etag!))).status, 200);
   });
 
-  it('rejects callers without permission, other environments, unknown ids and bodies', async () => {
-    const token = await create('guarded');
-    const testing = await service.apiToken({ environment: 'Testing' });
-    for (const action of ['suspend', 'resume']) {
-      for (const permission of ['read-only', 'resolve', 'embed'] as const) {
-        const caller = await service.apiToken({ permission });
-        assertProblem(await change(action, 'guarded', { token: caller.token }), 'permission_denied');
-      }
-      assertProblem(await change(action, 'guarded', { token: testing.token }), 'user_group_not_found');
-      assertProblem(await change(action, 'unknown'), 'user_group_not_found');
-      assertProblem(await change(action, 'guarded', {}, { reason: 'unpaid' }), 'invalid_request');
-    }
-    assert.equal(await service.tokenStatus(token), 'current');
-    const admin = await service.apiToken({ permission: 'admin' });
-    const suspended = await change('suspend', 'guarded', { token: admin.token });
-    assert.equal(suspended.json.user_group.token, token);
-  });
-
   it('records an event for each change, and none for a call that changes nothing', async () => {
     await create('recorded');
     for (const action of ['suspend', 'suspend', 'resume', 'resume']) await change(action, 'recorded');

@@ -154,15 +154,4 @@ describeOnEachDatabase('PUT /api/user', (database) => {
       assert.deepEqual(await stored(), { name: `${id} new`, mapping: { 1: id }, properties: { of: id } });
     }
   });
-
-  it('survives a restart', async () => {
-    const { stored } = await createGroup('durable');
-    await service.put({ user_group_id: 'durable', name: 'Durable', properties: { kept: 1 } });
-    await service.restart();
-    assert.deepEqual(await stored(), {
-      name: 'Durable',
-      mapping: { 40: '213', 41: 7 },
-      properties: { kept: 1 },
-    });
-  });
 });
