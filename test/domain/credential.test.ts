@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findCredential } from '../../src/domain/catalogue/credential.ts';
+import { cpuMs } from '../../src/system/cpu-time.ts';
 
 const NAMES = [
   ...[
@@ -164,5 +165,33 @@ describe('a credential', () => {
     assert.deepEqual(findCredential({ a: { token: { b: 1 } } })?.path, ['a', 'token']);
     assert.deepEqual(findCredential(text)?.path, []);
     for (const value of [null, 1, true, [], {}, ['a', { b: 'c' }]]) assert.equal(findCredential(value), null);
+  });
+
+  it('is searched for in linear time', () => {
+    const parts = [
+      '://',
+      '://a:',
+      ':',
+      '@',
+      ':a',
+      'a',
+      '%',
+      '%25',
+      'password ',
+      'password=',
+      'password=;',
+      ' ',
+      '=',
+    ];
+    const others = ['jdbc:oracle:a:', 'jdbc:oracle:a:b/', '-----BEGIN ', '-----BEGIN A', 'pwd"', 'A ', '.-+'];
+    for (const part of [...parts, ...others]) {
+      const text = part.repeat(10_000).slice(0, 16_000);
+      const times = Array.from({ length: 3 }, () => {
+        const startedAt = cpuMs();
+        findCredential(text);
+        return cpuMs() - startedAt;
+      });
+      assert.ok(Math.min(...times) < 50, `${part}: ${times} ms`);
+    }
   });
 });
