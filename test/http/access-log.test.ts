@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { RawConnection } from '../support/connection/raw-connection.ts';
-import { describeOnEachDatabase, sqlite } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 import { send, type TestResponse } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -25,9 +25,10 @@ function entriesOf({ logLines }: TestService): Entry[] {
   return logLines.map((line) => JSON.parse(line));
 }
 
-describeOnEachDatabase('the access log', (database) => {
+// The lines do not depend on the database.
+describe('the access log', () => {
   const env = { UGS_ACCESS_LOG: 'on', UGS_TRUSTED_PROXIES: '127.0.0.0/8, ::1' };
-  const service = TestService.of(database, { env });
+  const service = TestService.of(sqlite, { env });
   let tokenId: number;
   let apiToken: string;
   before(async () => {

