@@ -7,7 +7,6 @@ import { exitCodeMeanings } from '../src/commands/exit-code.ts';
 import { allSettings, variableNames } from '../src/config.ts';
 import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
-import { problems } from '../src/http/response/problem.ts';
 import { program } from '../src/main.ts';
 import { Metrics } from '../src/metrics/metrics.ts';
 
@@ -15,7 +14,7 @@ import { Metrics } from '../src/metrics/metrics.ts';
 const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['README.md', 'what the service is, how to start it, and the three calls'],
   ['docs/api.md', 'every endpoint, with requests, responses and rules'],
-  ['docs/reference.md', 'settings, commands, exit codes, error codes, metrics and event types'],
+  ['docs/reference.md', 'settings, commands, exit codes, metrics and event types'],
   ['docs/clients.md', 'calling the API from ten HTTP clients, and through proxies'],
   ['client/README.md', 'the TypeScript client'],
   ['docs/tokens.md', 'who may see the token of a user group, and how to handle it'],
@@ -59,7 +58,7 @@ export const commandLine = await program();
 export function reference(): string {
   return `# Reference
 
-Generated from the code by \`npm run format\`: settings, commands, exit codes, types of integration, error codes, metrics and event types. The API itself is in [api.md](api.md), and in [openapi.json](openapi.json) for tools.
+Generated from the code by \`npm run format\`: settings, commands, exit codes, types of integration, metrics and event types. The API itself, with its [error codes](api.md#errors), is in [api.md](api.md), and in [openapi.json](openapi.json) for tools.
 
 ## Settings
 
@@ -90,14 +89,6 @@ ${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${sentence(meaning)} |`
 ${settingRows(embedTokenTypes[0]![1].settings, isSharedSetting).join('\n')}
 
 ${embedTokenTypes.map(typeSection).join('\n\n')}
-
-## Error codes
-
-[The table of errors](api.md#errors) says what to do about each; \`GET /errors\` of a running service has the conditions in full, and examples.
-
-| Status | \`code\` |
-|---|---|
-${problemRows().join('\n')}
 
 ## Metrics
 
@@ -216,14 +207,6 @@ function sharedItems(): OptionItem[] {
 
 function isShared(item: OptionItem): boolean {
   return SHARED_OPTIONS.some((pattern) => pattern.test(item.join(': ')));
-}
-
-/** Returns a row per status, with its error codes. */
-function problemRows(): string[] {
-  const codes = Map.groupBy(Object.entries(problems), ([, { status }]) => status);
-  return [...codes]
-    .toSorted(([a], [b]) => a - b)
-    .map(([status, entries]) => `| ${status} | ${entries.map(([code]) => `\`${code}\``).join(', ')} |`);
 }
 
 async function describeMetrics(): Promise<MetricDescription[]> {
