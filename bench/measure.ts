@@ -2,6 +2,7 @@
 // that a ratio compares figures of the same run under the same conditions.
 
 import { join } from 'node:path';
+import { residentMb } from '../reliability/support/resident-memory.ts';
 import { send } from '../test/support/http.ts';
 import type { BareResponse } from './bare.ts';
 import { type Operation, operations } from './operation.ts';
@@ -54,7 +55,7 @@ export async function measure(options: MeasureOptions): Promise<Figures> {
     figures.push(await measureOperation(operation, service, database, options));
   }
   if (service.output !== '') throw new Error(`the service logged warnings:\n${service.output}`);
-  return { operations: figures, residentMegabytes: service.residentMegabytes(), start };
+  return { operations: figures, residentMegabytes: residentMb(service.processId), start };
 }
 
 async function measureOperation(

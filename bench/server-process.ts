@@ -1,6 +1,6 @@
 // Runs a server in a separate process on a free port of 127.0.0.1 until it is disposed.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -64,11 +64,6 @@ export class ServerProcess implements AsyncDisposable {
 
   get processId(): number {
     return this.#child.pid!;
-  }
-
-  residentMegabytes(): number {
-    const kibibytes = execFileSync('ps', ['-o', 'rss=', '-p', String(this.#child.pid)], { encoding: 'utf8' });
-    return (Number(kibibytes) * 1_024) / 1_000_000;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

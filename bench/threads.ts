@@ -2,6 +2,7 @@
 // of requests, memory and start time.
 
 import { join } from 'node:path';
+import { residentMb } from '../reliability/support/resident-memory.ts';
 import { printTable } from '../src/commands/terminal/output.ts';
 import { type CostOptions, compareCosts } from './cost.ts';
 import { median } from './median.ts';
@@ -53,10 +54,8 @@ export async function measureThreads(options: ThreadsOptions): Promise<void> {
     options,
   );
   const [startOne, startSeveral] = starts.map(median) as [number, number];
-  const [memoryOne, memorySeveral] = [oneService, severalService].map((each) => each.residentMegabytes()) as [
-    number,
-    number,
-  ];
+  const memoryOne = residentMb(oneService.processId);
+  const memorySeveral = residentMb(severalService.processId);
   printTable(
     ['', name(1), name(threads), 'per additional thread'],
     [

@@ -98,7 +98,11 @@ const program = new Command('node reliability/main.ts')
       .addOption(databaseOption())
       .option('--callers <callers>', 'number of concurrent callers', positive, 8)
       .option('--path <path>', 'repeat one case found by an earlier run')
-      .action(runFuzz),
+      .action(({ cases, callers, path, ...flags }: FuzzFlags) =>
+        runOn('fuzz', flags, ['cases', cases], ({ kind, seed }, onCase) =>
+          fuzz({ kind, cases, seed, callers: path === undefined ? callers : 1, path, onCase }),
+        ),
+      ),
   )
   .addCommand(
     rig(
@@ -153,7 +157,15 @@ const program = new Command('node reliability/main.ts')
           nginxConfigurations,
         ),
       )
-      .action(runRollingRestart),
+      .action(({ restarts, nginx = null, ...flags }: RollingRestartFlags) =>
+        runOn(
+          'rolling-restart',
+          flags,
+          ['restarts', restarts],
+          (site, onRestart, onFailure) => rollingRestart({ ...site, restarts, nginx, onRestart, onFailure }),
+          brokenByRestarts,
+        ),
+      ),
   )
   .addCommand(
     rig(
@@ -296,18 +308,20 @@ interface Site {
 }
 
 /** Runs a rig on the database of the flags, with a progress bar, and shows its figures. */
-async function runOn(
+async function runOn<Figures extends object>(
   rig: string,
   { database, seed, json }: DatabaseFlags,
   [unit, total]: readonly [unit: string, total: number],
-  run: (site: Site, onDone: (done: number) => void) => Promise<object>,
+  run: (site: Site, onDone: (done: number) => void, note: (line: string) => void) => Promise<Figures>,
+  findBroken: (figures: Figures) => string[] = () => [],
 ): Promise<void> {
   await using provided = await provide(database);
   const { kind, processes } = provided;
   using bar = progressBar(unit, total);
-  const figures = await run({ kind, processes, seed }, (done) => bar.show(done));
+  const figures = await run({ kind, processes, seed }, (done) => bar.show(done), bar.note);
   bar.end();
   show({ rig, database, processes, seed, ...figures }, json);
+  endWith(findBroken(figures));
 }
 
 async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: PowerCutFlags) {
@@ -354,16 +368,6 @@ async function runIoErrors({
     show({ rig: 'io-errors', seed, ...figures }, json);
 }
 
-async function runFuzz({ cases, database, callers, path, seed, json }: FuzzFlags) {
-  await using provided = await provide(database);
-  using bar = progressBar('cases', cases);
-  const onCase = (done: number) => bar.show(done);
-  const { kind } = provided;
-  const figures = await fuzz({ kind, cases, seed, callers: path === undefined ? callers : 1, path, onCase });
-  bar.end();
-  show({ rig: 'fuzz', database, callers, seed, ...figures }, json);
-}
-
 async function runOverload(flags: DatabaseFlags & { seconds: number; delayMs?: number }): Promise<void> {
   const { seconds, database, delayMs, json } = flags;
   await using _provided = await provide(database);
@@ -378,25 +382,21 @@ async function runOverload(flags: DatabaseFlags & { seconds: number; delayMs?: n
 interface RollingUpgradeFlags extends DatabaseFlags {
   rounds: number;
   processes: number;
-  from?: string;
+  from?: string | null;
 }
 
-async function runRollingUpgrade(flags: RollingUpgradeFlags): Promise<void> {
-  const { rounds, database, from = null, json } = flags;
-  await using provided = await provide(database);
-  const processes = database === 'sqlite' ? 1 : flags.processes;
-  using bar = progressBar('restarts', 2 * rounds * processes);
-  const figures = await rollingUpgrade({
-    kind: provided.kind,
-    processes,
-    rounds,
-    from,
-    onRestart: (done) => bar.show(done),
-    onFailure: bar.note,
-  });
-  bar.end();
-  show({ rig: 'rolling-upgrade', database, processes, rounds, ...figures }, json);
-  endWith(brokenByRestarts(figures));
+function runRollingUpgrade({ rounds, processes: most, from = null, ...flags }: RollingUpgradeFlags) {
+  const processes = flags.database === 'sqlite' ? 1 : most;
+  return runOn(
+    'rolling-upgrade',
+    flags,
+    ['restarts', 2 * rounds * processes],
+    async ({ kind }, onRestart, onFailure) => {
+      const figures = await rollingUpgrade({ kind, processes, rounds, from, onRestart, onFailure });
+      return { ...figures, processes };
+    },
+    brokenByRestarts,
+  );
 }
 
 function brokenByRestarts(figures: RollingRestartFigures): string[] {
@@ -409,25 +409,7 @@ function brokenByRestarts(figures: RollingRestartFigures): string[] {
 
 interface RollingRestartFlags extends DatabaseFlags {
   restarts: number;
-  nginx?: NginxConfiguration;
-}
-
-async function runRollingRestart({ restarts, database, nginx, json }: RollingRestartFlags) {
-  await using provided = await provide(database);
-  const { kind, processes } = provided;
-  using bar = progressBar('restarts', restarts);
-  const onRestart = (done: number) => bar.show(done);
-  const figures = await rollingRestart({
-    kind,
-    processes,
-    restarts,
-    nginx: nginx ?? null,
-    onRestart,
-    onFailure: bar.note,
-  });
-  bar.end();
-  show({ rig: 'rolling-restart', database, processes, nginx: nginx ?? 'none', ...figures }, json);
-  endWith(brokenByRestarts(figures));
+  nginx?: NginxConfiguration | null;
 }
 
 /**
