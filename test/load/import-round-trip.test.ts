@@ -146,7 +146,8 @@ for (const [name, targetKind] of targets) {
           assert.ok(again.every(({ result }) => result === 'unchanged'));
         },
       );
-      await fc.assert(property, { numRuns: 25 });
+      // Shrinking would repeat imports for hours.
+      await fc.assert(property, { numRuns: 25, endOnFailure: true });
     });
   });
 }

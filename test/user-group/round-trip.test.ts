@@ -91,7 +91,8 @@ describeOnEachDatabase('values that round-trip unchanged', (database) => {
           texts.map((text) => [text, text, text, text]),
         );
       }),
-      { numRuns: 4 },
+      // Shrinking would repeat a hundred requests for hours.
+      { numRuns: 4, endOnFailure: true },
     );
   });
 });
