@@ -9,11 +9,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from '../../bench/median.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
-import { Folder, serve } from '../support/process.ts';
+import type { TestResponse } from '../support/http.ts';
+import { eventually, Folder, serve } from '../support/process.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
 import { seenAgain } from '../support/tenant-activity.ts';
 
 const CALLS = 400;
+
+/**
+ * Whether the call was rejected because of the queue. On a busy machine the database may also take too long for some of
+ * many calls, which are `database_unavailable`: their changes may have been applied.
+ */
+const isRejected = ({ json }: TestResponse) => json.code === 'overloaded';
+const isLate = ({ json }: TestResponse) => json.code === 'database_unavailable';
 
 describeOnEachDatabase('overload', (database) => {
   const service = TestService.of(database, { env: { UGS_QUEUE_LIMIT: '2' }, returnsOverloaded: true });
@@ -22,11 +30,12 @@ describeOnEachDatabase('overload', (database) => {
     const ids = Array.from({ length: CALLS }, (_, index) => `group-${index}`);
     const responses = await Promise.all(ids.map((id) => service.get({ user_group_id: id, name: id })));
     const served = responses.filter(({ status }) => status === 200);
-    const rejected = responses.filter(({ status }) => status !== 200);
+    const rejected = responses.filter(isRejected);
     assert.ok(served.length > 0);
     assert.ok(rejected.length > 0);
-    for (const { status, json, headers } of rejected) {
-      assert.deepEqual([status, json.code], [503, 'overloaded']);
+    assert.equal(served.length + rejected.length + responses.filter(isLate).length, CALLS);
+    for (const { status, headers } of rejected) {
+      assert.equal(status, 503);
       assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
     }
     for (const { json } of served) assert.equal(json.new_user_group, true);
@@ -39,7 +48,7 @@ describeOnEachDatabase('overload', (database) => {
     assert.ok(created.length <= 1);
     const again = await service.get(body);
     assert.equal(again.status, 200);
-    assert.equal(again.json.new_user_group, created.length === 0);
+    if (!responses.some(isLate)) assert.equal(again.json.new_user_group, created.length === 0);
     for (let call = 0; call < 20; call++) assert.equal((await service.get(body)).status, 200);
   });
 
@@ -63,8 +72,9 @@ describeOnEachDatabase('overload', (database) => {
       tokens.push(created.json.user_group.token);
     }
     const responses = await Promise.all(tokens.map((token) => service.post({ current_token: token })));
-    assert.ok(responses.some(({ status }) => status === 503));
+    assert.ok(responses.some(isRejected));
     for (const [index, token] of tokens.entries()) {
+      if (isLate(responses[index]!)) continue;
       const { status } = await service.resolve(token);
       assert.equal(status, responses[index]?.status === 200 ? 404 : 200);
     }
@@ -75,7 +85,7 @@ describeOnEachDatabase('overload', (database) => {
     await sleep(1_000);
     const ids = Array.from({ length: CALLS }, (_, index) => `logged-${index}`);
     const responses = await Promise.all(ids.map((id) => service.get({ user_group_id: id, name: id })));
-    const { json } = responses.find(({ status }) => status === 503)!;
+    const { json } = responses.find(isRejected)!;
     const isRefusal = ({ requestId, code }: LogEntry) => requestId === json.request_id && code !== undefined;
     const entry = await service.logEntry('the refusal', isRefusal);
     assert.deepEqual([entry.level, entry.code], [40, 'overloaded']);
@@ -87,7 +97,7 @@ describeOnEachDatabase('overload', (database) => {
     let rejected = 0;
     const overload = async () => {
       const calls = Array.from({ length: CALLS }, () => service.get({ user_group_id: 'flood', name: 'F' }));
-      rejected += (await Promise.all(calls)).filter(({ status }) => status === 503).length;
+      rejected += (await Promise.all(calls)).filter(isRejected).length;
     };
     while (rejected < 3 * CALLS) await overload();
     // The first line of the next second has the count of this one.
@@ -168,18 +178,26 @@ describe('A service whose database is slow', () => {
     const body = { user_group_id: 'here', name: 'Here' };
     await service.get(body);
     proxy.delayMs = DELAY_MS;
-    const admitted = [];
-    // Two batches are in flight, and the third call fills the queue.
-    for (let call = 0; call < 3; call++) {
-      admitted.push(service.get(body));
-      await sleep(DELAY_MS / 10);
-    }
-    const rejected = await service.get(body);
-    const firstDone = await Promise.race([Promise.any(admitted), sleep(0)]);
-    assert.deepEqual([rejected.status, rejected.json.code], [503, 'overloaded']);
-    assert.equal(firstDone, undefined);
-    const statuses = (await Promise.all(admitted)).map(({ status }) => status);
-    assert.deepEqual(statuses, [200, 200, 200]);
+    // Two batches are in flight, the third call fills the queue, and the fourth is rejected.
+    const inTime = await eventually('four calls that arrive before the first response', async () => {
+      const startedAt = performance.now();
+      const answered: TestResponse[] = [];
+      const calls: Promise<unknown>[] = [];
+      for (let call = 0; call < 4; call++) {
+        calls.push(service.get(body).then((response) => answered.push(response)));
+        await sleep(DELAY_MS / 10);
+      }
+      await Promise.race(calls);
+      const isInTime = performance.now() - startedAt < DELAY_MS;
+      await Promise.all(calls);
+      return isInTime && answered;
+    });
+    const [rejected, ...admitted] = inTime;
+    assert.deepEqual([rejected!.status, rejected!.json.code], [503, 'overloaded']);
+    assert.deepEqual(
+      admitted.map(({ status }) => status),
+      [200, 200, 200],
+    );
   });
 });
 

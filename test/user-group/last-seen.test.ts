@@ -6,6 +6,7 @@ import { beforeEach, it } from 'node:test';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
+import { served } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +22,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
 
   /** Creates a group, and returns its token. */
   async function create(id: string): Promise<string> {
-    const { json } = await service.get({ user_group_id: id, name: 'Acme' });
+    const { json } = await served(() => service.get({ user_group_id: id, name: 'Acme' }));
     return json.user_group.token;
   }
 
@@ -67,7 +68,8 @@ describeOnEachDatabase('last_seen_at', (database) => {
   it('is written for every group of many resolves at once', async () => {
     const ids = Array.from({ length: 300 }, (_, index) => `many-${index}`);
     const tokens = await Promise.all(ids.map((id) => create(id)));
-    await Promise.all([...tokens, ...tokens].map((token) => service.resolve(token)));
+    const resolved = [...tokens, ...tokens.slice(0, 20)];
+    await Promise.all(resolved.map((token) => served(() => service.resolve(token))));
     await write();
     const page = await service.call('GET', '/v1/user-groups?search=many-&limit=1000');
     const seen = page.json.user_groups.map((group: { last_seen_at: string | null }) => group.last_seen_at);

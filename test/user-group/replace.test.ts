@@ -5,6 +5,7 @@ import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const PARALLEL = 50;
@@ -57,14 +58,6 @@ describeOnEachDatabase('PUT /v1/user-groups/{user_group_id}', (database) => {
     assertProblem(await service.read('bad'), 'user_group_not_found');
   });
 
-  it('requires the permission read-write', async () => {
-    for (const permission of ['read-only', 'resolve'] as const) {
-      const { token } = await service.apiToken({ permission });
-      assertProblem(await put('denied', { name: 'A' }, { token }), 'permission_denied');
-    }
-    assertProblem(await service.read('denied'), 'user_group_not_found');
-  });
-
   it('creates one group of concurrent calls, all of which succeed', async () => {
     const bodies = Array.from({ length: PARALLEL }, (_, index) => ({ name: `Name ${index}` }));
     const responses = await Promise.all(bodies.map((body) => put('raced', body)));
@@ -87,20 +80,28 @@ describeOnEachDatabase('PUT /v1/user-groups/{user_group_id}', (database) => {
   });
 
   it('succeeds while other calls delete the group', async () => {
-    const responses = await Promise.all(
-      Array.from({ length: PARALLEL }, async (_, index) => {
-        const deleted = service.call('DELETE', '/v1/user-groups/flickering');
-        const response = await put('flickering', { name: `Name ${index}` });
-        return [response.status, (await deleted).status] as const;
-      }),
-    );
-    for (const [status, deleted] of responses) {
-      assert.ok(status === 200 || status === 201, `${status}`);
-      assert.ok(deleted === 204 || deleted === 404, `${deleted}`);
-    }
-    const created = responses.filter(([status]) => status === 201).length;
-    const deleted = responses.filter(([, status]) => status === 204).length;
-    const isLeft = (await service.read('flickering')).status === 200;
-    assert.equal(created - deleted, isLeft ? 1 : 0);
+    await eventually('calls that all end in time', async () => {
+      const responses = await Promise.all(
+        Array.from({ length: PARALLEL }, async (_, index) => {
+          const deleted = service.call('DELETE', '/v1/user-groups/flickering');
+          const response = await put('flickering', { name: `Name ${index}` });
+          return [response.status, (await deleted).status] as const;
+        }),
+      );
+      // The outcome of a call that a busy machine delays too long is unknown.
+      if (responses.flat().includes(503)) {
+        await service.call('DELETE', '/v1/user-groups/flickering');
+        return false;
+      }
+      for (const [status, deleted] of responses) {
+        assert.ok(status === 200 || status === 201, `${status}`);
+        assert.ok(deleted === 204 || deleted === 404, `${deleted}`);
+      }
+      const created = responses.filter(([status]) => status === 201).length;
+      const deleted = responses.filter(([, status]) => status === 204).length;
+      const isLeft = (await service.read('flickering')).status === 200;
+      assert.equal(created - deleted, isLeft ? 1 : 0);
+      return true;
+    });
   });
 });

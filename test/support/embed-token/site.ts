@@ -107,16 +107,14 @@ export class EmbedSite implements AsyncDisposable {
     return this.service.call(method, path, body, { token: this.admin, headers });
   }
 
+  /** The first integration also creates keys, for which a busy machine may need a second attempt. */
   put(id: string, integration: unknown, headers = {}): Promise<TestResponse> {
-    return this.asAdmin('PUT', `/v1/integrations/${encodeURIComponent(id)}`, integration, headers);
+    const path = `/v1/integrations/${encodeURIComponent(id)}`;
+    return served(() => this.asAdmin('PUT', path, integration, headers));
   }
 
-  /**
-   * Creates an integration. The first one also creates keys, for which a busy machine may need a second
-   * attempt.
-   */
   async create(id: string, integration: unknown): Promise<void> {
-    const created = await served(() => this.put(id, integration));
+    const created = await this.put(id, integration);
     assert.ok(created.status < 300, created.text);
   }
 
@@ -124,8 +122,9 @@ export class EmbedSite implements AsyncDisposable {
     for (const [id, integration] of Object.entries(integrations)) await this.create(id, integration);
   }
 
+  /** On a busy machine, a signature may come too late for a request. */
   mint(body: object, token = this.embed): Promise<TestResponse> {
-    return this.service.call('POST', '/v1/embed-tokens', body, { token });
+    return served(() => this.service.call('POST', '/v1/embed-tokens', body, { token }));
   }
 
   /** Mints a token, which must succeed. */
