@@ -135,9 +135,23 @@ describe('Requests that arrive at the same time', () => {
       assert.ok(Math.min(...tookMs) < mostMs, tookMs.join(' '));
     });
 
+  it('start without a pause beside so many that the service is overloaded', async () => {
+    const activity = severalTenants();
+    const { order, arrive } = arrivals(activity);
+    for (let request = 0; request < 1_024 + 5 * MAX_PER_PERIOD; request++) arrive(1);
+    let turns = 0;
+    for (; order.length < 4 * MAX_PER_PERIOD; turns++) {
+      block(1);
+      seenAgain(activity);
+      await nextTurn();
+    }
+    assert.ok(turns <= 4, `${turns} turns`);
+  });
+
   it('wait for a fraction of the time although others of unknown callers are many', async () => {
     const rounds = 5;
     let kept = 0;
+    let most = 0;
     for (let round = 0; round < rounds && kept <= rounds / 2; round++) {
       const activity = severalTenants();
       const { order, arrive } = arrivals(activity);
@@ -150,12 +164,16 @@ describe('Requests that arrive at the same time', () => {
       while (!isStarted) {
         block(1);
         seenAgain(activity);
+        const before = order.length;
         await nextTurn();
+        most = Math.max(most, order.length - before);
       }
       const ofFirst = order.filter((tenant) => tenant === 1).length;
       if (ofFirst <= 3 * MAX_PER_PERIOD) kept++;
     }
     assert.ok(kept > rounds / 2, `${kept} of ${rounds}`);
+    // Each of the two tenants starts only its share.
+    assert.ok(most <= 2 * MAX_PER_PERIOD, `${most} in a turn`);
   });
 
   it('start in several turns, however many tenants send them', async () => {
