@@ -87,12 +87,4 @@ describeOnEachDatabase('check', (database) => {
     assert.doesNotMatch(json.stdout, CONTROL);
     assert.equal(JSON.parse(json.stdout.split('\n')[0]!).pointer, `/mapping/${hostile}`);
   });
-
-  it('names an unknown workspace, and exits with 3', async () => {
-    const { code, stderr } = await runHosted(folder, ['check', '--workspace', 'defualt'], {
-      env: service.database.env,
-    });
-    assert.equal(code, 3);
-    assert.match(stderr, /did you mean default/);
-  });
 });

@@ -5,7 +5,7 @@ import { createPublicKey } from 'node:crypto';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
-import { type Exit, Folder, runHosted, runOn } from '../support/process.ts';
+import { type Exit, Folder, runOn } from '../support/process.ts';
 
 const PUBLIC_URL = 'https://groups.example.com';
 
@@ -48,12 +48,5 @@ describeOnEachDatabase('signing-key', (database) => {
     const revoked = JSON.parse((await command('rotate', '--revoke', '--json')).stdout);
     assert.equal(revoked.signing_keys.length, 2);
     assert.deepEqual((await site.asAdmin('GET', '/v1/signing-keys')).json.signing_keys, revoked.signing_keys);
-  });
-
-  it('reports an unknown workspace', async () => {
-    const env = site.service.database.env;
-    const exit = await runHosted(folder, ['signing-key', 'list', '--workspace', 'defualt'], { env });
-    assert.deepEqual([exit.code, exit.stdout], [3, '']);
-    assert.match(exit.stderr, /did you mean default/);
   });
 });

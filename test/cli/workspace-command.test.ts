@@ -74,6 +74,17 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     });
   }
 
+  it('are suggested by commands that need one that exists', async () => {
+    for (const args of [['check'], ['signing-key', 'list']])
+      await assertRefused(
+        3,
+        /workspace Amce does not exist \(did you mean acme\?\)/,
+        ...args,
+        '--workspace',
+        'Amce',
+      );
+  });
+
   it('are created by --create-workspace, which changes nothing if the workspace exists', async () => {
     for (const isNew of [true, false]) {
       const { code, stderr } = await command(
