@@ -218,29 +218,6 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     return rows.map(({ bytes }) => Number(bytes));
   }
 
-  it('stores a small change of large properties in a small event', async () => {
-    const { token } = await newWorkspace();
-    const many = Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`m${index}`, 'x'.repeat(300)]));
-    const properties = { ...many, nested: { deep: { ...many, n: 0 } } };
-    await service.get({ user_group_id: 'large', name: 'Large', properties }, { token });
-    const patches = [{ m7: 'short' }, { nested: { deep: { n: 1 } } }, { nested: { deep: { m7: null } } }];
-    for (const patch of patches) {
-      const { status } = await service.call(
-        'PATCH',
-        '/v1/user-groups/large',
-        { properties: patch },
-        { token },
-      );
-      assert.equal(status, 200);
-    }
-    const [, ...bytes] = await storedBytes('large');
-    assert.ok(Math.max(...bytes) < 400, String(bytes));
-    assert.deepEqual((await historyTexts(token, 'large')).slice(2), [
-      '{"properties":{"nested":{"from":{"deep":{"n":0}},"to":{"deep":{"n":1}}}}}',
-      `{"properties":{"nested":{"from":{"deep":{"m7":"${'x'.repeat(300)}"}},"to":{"deep":{}}}}}`,
-    ]);
-  });
-
   it('names the members whose values do not fit into an event, and keeps the others', async () => {
     const { token } = await newWorkspace();
     const path = '/v1/user-groups/bounded';
@@ -268,27 +245,6 @@ describeOnEachDatabase('GET /v1/events', (database) => {
       { properties: { a: truncated } },
     ]);
     assert.ok(Math.max(...(await storedBytes('bounded'))) <= 16_384);
-  });
-
-  it('names the only property of a new group if its value does not fit', async () => {
-    const { token } = await newWorkspace();
-    await service.get({ user_group_id: 'only', name: 'O', properties: { a: 'x'.repeat(20_000) } }, { token });
-    const [created] = await historyOf(token, 'only');
-    assert.deepEqual(created!.changes, { name: { to: 'O' }, properties: { a: { truncated: true } } });
-  });
-
-  it('names a field whose changed members are too many to name', async () => {
-    const { token } = await newWorkspace();
-    const properties = Object.fromEntries(
-      Array.from({ length: 100 }, (_, index) => [`${index}`.padEnd(250, 'k'), 1]),
-    );
-    await service.get({ user_group_id: 'names', name: 'N', mapping: { 40: 'db' }, properties }, { token });
-    const [created] = await historyOf(token, 'names');
-    assert.deepEqual(created!.changes, {
-      name: { to: 'N' },
-      mapping: { 40: { to: 'db' } },
-      properties: { truncated: true },
-    });
   });
 
   it('bounds the events of documents', async () => {
