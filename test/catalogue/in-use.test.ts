@@ -9,7 +9,7 @@ import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { eventually } from '../support/process.ts';
+import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/user-group/stored-user-group.ts';
 
@@ -34,9 +34,10 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
   ): Promise<void> {
     const workspaceName = `used ${Math.random()}`;
     ({ token } = await service.apiToken({ workspaceName, permission: 'admin' }));
+    const put = (path: string, body: object) => served(() => call('PUT', path, body));
     for (const id of ['eu', 'us'])
-      await call('PUT', `data-sources/${id}`, { schema_id: '40', name: id, attributes: {} });
-    await call('PUT', 'schemas/40', schema);
+      await put(`data-sources/${id}`, { schema_id: '40', name: id, attributes: {} });
+    await put('schemas/40', schema);
     const groups = mappings.map((mapping, index) => [
       `group-${index}`,
       { mapping: mapping && (JSON.stringify(mapping) as JsonText) },

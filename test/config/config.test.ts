@@ -160,7 +160,7 @@ describeOnEachDatabase('The configuration', (database) => {
     );
     const body = /"config":(.*)/.exec(sent)![1]!;
     const other = await Tenant.create(service, `config ${created++}`);
-    assert.equal((await other.call('PUT', '/v1/config', body)).status, 200);
+    assert.equal((await served(() => other.call('PUT', '/v1/config', body))).status, 200);
     assert.equal(await configText(other), text);
   });
 
