@@ -135,6 +135,25 @@ describe('Requests that arrive at the same time', () => {
       assert.ok(Math.min(...tookMs) < mostMs, tookMs.join(' '));
     });
 
+  it('wait as long as before once all of a burst have started', async () => {
+    const rounds = 5;
+    let kept = 0;
+    for (let round = 0; round < rounds && kept <= rounds / 2; round++) {
+      const activity = severalTenants();
+      const { order, arrive } = arrivals(activity);
+      for (let request = 0; request < 70 * MAX_PER_PERIOD; request++) arrive(1);
+      while (order.length < 70 * MAX_PER_PERIOD) await nextTurn();
+      for (let request = 0; request < 4 * MAX_PER_PERIOD; request++) arrive(1);
+      for (const end = performance.now() + 120; performance.now() < end; ) {
+        block(1);
+        seenAgain(activity);
+        await nextTurn();
+      }
+      if (order.length <= 71 * MAX_PER_PERIOD) kept++;
+    }
+    assert.ok(kept > rounds / 2, `${kept} of ${rounds}`);
+  });
+
   it('start without a pause beside so many that the service is overloaded', async () => {
     const activity = severalTenants();
     const { order, arrive } = arrivals(activity);
