@@ -16,7 +16,7 @@ const isClone = existsSync(source);
 
 if (isTooOld(process.versions.node)) {
   const remedy = isClone
-    ? 'In a clone, "npm ci --ignore-scripts=false" installs a suitable Node: then run "npm start" or "npx --no-install user-group-service".'
+    ? 'In a clone, "npm ci --include=dev --ignore-scripts=false" installs a suitable Node: then run "npm start" or "npx --no-install user-group-service".'
     : 'Install a later one from https://nodejs.org/en/download or with the package manager of your system.';
   console.error(
     `user-group-service: Node 24.17 or later is required, but this is Node ${process.versions.node}. ${remedy}`,

@@ -3,14 +3,15 @@
 
 import { existsSync } from 'node:fs';
 
-if (!existsSync(new URL('../node_modules/.bin/tsc', import.meta.url))) {
-  console.error('user-group-service: dependencies are not installed; run "npm ci" first');
-  process.exit(1);
-}
-// The scripts of the dependencies install the Node that strips types, and PostgreSQL.
-if (!process.features.typescript) {
-  console.error(
-    'user-group-service: the scripts of the dependencies were not run; run "npm ci --ignore-scripts=false"',
-  );
+const modules = new URL('../node_modules/', import.meta.url);
+if (!existsSync(modules)) fail('dependencies are not installed; run "npm ci" first');
+// NODE_ENV=production or a setting of npm may have left out those for development, or their scripts, which install the
+// Node that strips types, and PostgreSQL.
+if (!existsSync(new URL('.bin/tsc', modules)) || !process.features.typescript)
+  fail('dependencies are missing; run "npm ci --include=dev --ignore-scripts=false"');
+
+/** @param {string} message */
+function fail(message) {
+  console.error(`user-group-service: ${message}`);
   process.exit(1);
 }

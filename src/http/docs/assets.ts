@@ -29,7 +29,7 @@ function readSwaggerUi(name: string): Buffer {
     return readDependencyFile(`swagger-ui-dist/${name}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const detail = 'The pages of a clone need its development dependencies: run "npm ci" without --omit=dev.';
+    const detail = 'The pages of a clone need its development dependencies: run "npm ci --include=dev".';
     throw new Problem('not_found', detail);
   }
 }

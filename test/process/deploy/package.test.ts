@@ -207,24 +207,30 @@ describe('A clone without dependencies', () => {
   }
 });
 
-describe('A clone whose dependencies were installed without their scripts', () => {
+describe('A clone whose dependencies were installed', () => {
   const oldNode = findOldNode();
   const skip = oldNode === undefined && 'needs a Node before 24.17 in PATH';
-  const folder = Folder.of();
-  before(() => {
-    copySources(folder);
-    mkdirSync(folder.join('node_modules/.bin'), { recursive: true });
-    writeFileSync(folder.join('node_modules/.bin/tsc'), '');
-  });
-  for (const args of [['start'], ['test']])
-    it(`makes "npm ${args}" fail with one line that says what to do`, { skip }, async () => {
-      const env = { PATH: [dirname(oldNode!), '/usr/bin', '/bin'].join(delimiter) };
-      await using program = new Program(folder, args, { command: 'npm', env });
-      const { code, stderr } = await program.exit(LIMIT_MS);
-      assert.notEqual(code, 0);
-      const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm '));
-      assert.equal(lines.length, 1, stderr);
-      assert.match(lines[0]!, /^user-group-service: .*"npm ci --ignore-scripts=false"/);
+  for (const [how, installed] of [
+    ['without their scripts', ['tsc']],
+    ['without those for development', []],
+  ] as const)
+    describe(how, () => {
+      const folder = Folder.of();
+      before(() => {
+        copySources(folder);
+        mkdirSync(folder.join('node_modules/.bin'), { recursive: true });
+        for (const name of installed) writeFileSync(folder.join('node_modules/.bin', name), '');
+      });
+      for (const args of [['start'], ['test']])
+        it(`makes "npm ${args}" fail with one line that says what to do`, { skip }, async () => {
+          const env = { PATH: [dirname(oldNode!), '/usr/bin', '/bin'].join(delimiter) };
+          await using program = new Program(folder, args, { command: 'npm', env });
+          const { code, stderr } = await program.exit(LIMIT_MS);
+          assert.notEqual(code, 0);
+          const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm '));
+          assert.equal(lines.length, 1, stderr);
+          assert.match(lines[0]!, /^user-group-service: .*"npm ci --include=dev --ignore-scripts=false"/);
+        });
     });
 });
 
