@@ -25,13 +25,11 @@ const SENT = [
 /** Those that it receives. */
 const RECEIVED = [
   'UserGroup',
-  'StoredUserGroup',
   'RotatedUserGroup',
   'ResolvedUserGroup',
   'ResolvedDataSource',
   'UnresolvedSchema',
   'ApiToken',
-  'IssuedApiToken',
   'Whoami',
   'Event',
   'Usage',

@@ -153,35 +153,6 @@ export interface Schemas {
     /** When a token of the group was last resolved or an embed token was minted for it: RFC 3339, UTC, rounded down to the hour, written within seconds; null if never. Changes neither `version` nor `updated_at`. */
     last_seen_at: string | null;
   };
-  StoredUserGroup: {
-    success: 1;
-    user_group: {
-      /** The service's own number of the user group. Never changes, is never reused, need not be stored. */
-      team_id: number;
-      /** The user group token, which identifies who is viewing a dashboard. Opaque, visible ASCII. Only for your backend, the viewers of this group and the server of their dashboards. Does not expire. Only for an API token with `read-write` or `admin`. */
-      token?: string | undefined;
-      /** Name of the user group. Need not be unique. */
-      name: string;
-      /** The `user_group_id` of the request. */
-      provided_id: string;
-      /** Schema id to data source: the data source's id, or the caller's own id of it. */
-      mapping: { readonly [name: string]: string | number } | null;
-      /** Properties of the user group, which dashboards read as variables. At most 64 KiB and 16 levels. */
-      properties: { readonly [name: string]: JsonValue | undefined } | null;
-      /** The environment of the API token that created the user group. Currently never null. */
-      api_environment_tag: 'Customer' | 'Testing' | null;
-      /** Starts at 1 and increases with every change. */
-      version: number;
-      /** RFC 3339, UTC. */
-      created_at: string;
-      /** RFC 3339, UTC. */
-      updated_at: string;
-      /** While true, the tokens of the group do not resolve. */
-      suspended: boolean;
-      /** When a token of the group was last resolved or an embed token was minted for it: RFC 3339, UTC, rounded down to the hour, written within seconds; null if never. Changes neither `version` nor `updated_at`. */
-      last_seen_at: string | null;
-    };
-  };
   RotatedUserGroup: {
     success: 1;
     user_group: {
@@ -262,33 +233,6 @@ export interface Schemas {
     last_used_at: string | null;
     /** Until when the text that the last rotation replaced still authenticates; null if it does not. */
     previous_token_expires_at: string | null;
-  };
-  IssuedApiToken: {
-    success: 1;
-    api_token: {
-      /** Number of the API token. Not a secret; never reused. */
-      api_token_id: number;
-      /** The text to send as `Authorization: Token …`. Not stored, and not shown again. */
-      token: string;
-      /** Null only for an API token that was created on the command line. */
-      name: string | null;
-      /** What the API token permits. */
-      permission: 'admin' | 'read-write' | 'read-only' | 'resolve' | 'embed';
-      /** The environment whose user groups it can access. */
-      environment: 'Customer' | 'Testing';
-      /** Only an active API token authenticates. */
-      status: 'active' | 'expired' | 'revoked';
-      /** RFC 3339, UTC. */
-      created_at: string;
-      /** When it expires; null: never. */
-      expires_at: string | null;
-      /** When it was revoked; null if it was not. */
-      revoked_at: string | null;
-      /** The hour of the last request that it authenticated; null: not used yet. */
-      last_used_at: string | null;
-      /** Until when the text that the last rotation replaced still authenticates; null if it does not. */
-      previous_token_expires_at: string | null;
-    };
   };
   Whoami: {
     success: 1;

@@ -203,10 +203,10 @@ export interface ListedUserGroup<P extends object = Properties> extends Group<Sc
   mapping: Mapping | null;
 }
 
-/** `token` is present only if the API token has `read-write` or `admin`. */
-export interface StoredUserGroup<P extends object = Properties>
-  extends ListedUserGroup<P>,
-    Pick<Schemas['StoredUserGroup']['user_group'], 'token'> {}
+export interface StoredUserGroup<P extends object = Properties> extends ListedUserGroup<P> {
+  /** Present only if the API token has `read-write` or `admin`. */
+  token?: string | undefined;
+}
 
 /** `admin` allows everything in its workspace and environment. */
 export type Permission = ApiToken['permission'];
@@ -219,8 +219,10 @@ export type ApiToken = Schemas['ApiToken'];
 /** Result of `whoami`; `workspace` is its name. */
 export type Whoami = Omit<Schemas['Whoami'], 'success'>;
 
-/** A new API token; `token` is its text, which is not shown again. */
-export type IssuedApiToken = Schemas['IssuedApiToken']['api_token'];
+export interface IssuedApiToken extends ApiToken {
+  /** The text to send as `Authorization: Token …`. It is not shown again. */
+  token: string;
+}
 
 export interface ApiTokenListQuery {
   /** API tokens per page, 1 to 1000. Default: 50. */
