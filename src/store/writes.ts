@@ -5,12 +5,12 @@ import { type ApiToken, apiTokenFields } from '../domain/api-token.ts';
 import { Changes } from '../domain/event/changes.ts';
 import { DELIVERY_WRITES } from './delivery.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { API_TOKEN, TENANT, USAGE_COUNT, USAGE_KEY, WORKSPACE, WORKSPACE_TABLES } from './entities.ts';
+import { API_TOKEN, TENANT, USAGE_COUNT, WORKSPACE, WORKSPACE_TABLES } from './entities.ts';
 import { deleteOldEvents } from './event-deletion.ts';
 import { type Command, type CommandKind, type CommandResult, StoreUnavailable } from './port.ts';
 import { READS } from './reads.ts';
 import { all, type Call, column, exists, one, run, statement } from './statement.ts';
-import { type CommandSteps, type Steps, type StepsTransaction, send, sendEach, together } from './steps.ts';
+import { type CommandSteps, type Steps, type StepsTransaction, send, together } from './steps.ts';
 
 const CREATE_WORKSPACE = statement('create_workspace')`
   insert into workspaces (${WORKSPACE.names}) values (${WORKSPACE.parameters}) on conflict (name) do nothing`;
@@ -55,9 +55,10 @@ export const FIND_OLD_USAGE = statement('find_old_usage')`
   where workspace_id = $1 and environment = $2 and day < cast($3 as bigint) and (${IN_TENANT.names}) > ($4, $5, $6, $7)
   order by ${IN_TENANT.names} limit $8`;
 
-export const DELETE_USAGE = statement('delete_usage')`
-  delete from usage_counts where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and day = $5
-    and kind = $6 and integration = $7
+export const DELETE_USAGE = statement('delete_old_usage')`
+  delete from usage_counts
+  where workspace_id = $1 and environment = $2
+    and (${IN_TENANT.names}) > ($3, $4, $5, $6) and (${IN_TENANT.names}) <= ($7, $8, $9, $10)
   returning day`;
 
 const ADD_TOKEN_KEY = statement('add_token_key')`
@@ -144,12 +145,11 @@ export const WRITES = {
   ...DELIVERY_WRITES,
   deleteOldEvents,
   *deleteOldUsage({ tenant, before, limit, after = IN_TENANT.cellsAfter(null) }) {
-    const old = yield* send(
-      all(USAGE_COUNT, FIND_OLD_USAGE, [...TENANT.cells(tenant), before, ...after, limit]),
-    );
-    const deleted = yield* sendEach(DELETE_USAGE, USAGE_KEY, old);
+    const key = TENANT.cells(tenant);
+    const old = yield* send(all(USAGE_COUNT, FIND_OLD_USAGE, [...key, before, ...after, limit]));
     const next = IN_TENANT.cellsAfter(old.at(-1) ?? null);
-    return { deleted: deleted.filter(Boolean).length, hasMore: old.length === limit, next };
+    const deleted = yield* send(column(DELETE_USAGE, [...key, ...after, ...next]));
+    return { deleted: deleted.length, hasMore: old.length === limit, next };
   },
   addTokenKeyId: ({ keyId, now }) => send(run(ADD_TOKEN_KEY, [keyId, now])),
   // Statements of their own: Citus cannot read a distributed table while it modifies a reference table.
