@@ -46,6 +46,9 @@ const ROTATE_API_TOKEN = statement('rotate_api_token')`
   where api_token_id = $3 and digest = $4 and revoked_at is null
   returning api_token_id`;
 
+const MARK_API_TOKEN_USED = statement('mark_api_token_used')`
+  update api_tokens set last_used_at = $1 where api_token_id = $2 and (last_used_at is null or last_used_at < $1)`;
+
 /** Place in the order of the counts of an environment. */
 const IN_TENANT = USAGE_COUNT.pick('day', 'providedId', 'kind', 'integration');
 
@@ -136,6 +139,11 @@ export const WRITES = {
     const isRotated = yield* send(exists(ROTATE_API_TOKEN, values));
     if (isRotated) recordings.push({ event });
     return isRotated;
+  },
+  /** Updates in the order of ids, which every process uses. */
+  *markApiTokensUsed({ apiTokenIds, at }) {
+    const inOrder = apiTokenIds.toSorted((a, b) => a - b);
+    yield inOrder.map((apiTokenId) => run(MARK_API_TOKEN_USED, [at, apiTokenId]));
   },
   putDocument,
   deleteDocument,

@@ -10,7 +10,6 @@ import { byEndpoint } from '../lock-order.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import type { StepsTransaction } from '../steps.ts';
 import { stepsOf, type WriteKind } from '../writes.ts';
-import { markApiTokensUsed } from './api-token.ts';
 import { scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
@@ -77,7 +76,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   revokeApiToken: inSteps(IN_TRANSACTION),
   // A repeated attempt would not find the text that it has replaced, or replace one that another caller has issued.
   rotateApiToken: inSteps(UNREPEATABLE),
-  markApiTokensUsed: singly(markApiTokensUsed),
+  markApiTokensUsed: inSteps(),
   markSeen: singly(markSeen),
   // A repeated attempt would count twice.
   addUsage: singly(addUsage, UNREPEATABLE),

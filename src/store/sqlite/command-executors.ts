@@ -6,7 +6,6 @@ import { eraseChanges } from '../event-deletion.ts';
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { countInResult } from '../result-size.ts';
 import { stepsOf, type WriteKind, writeKinds } from '../writes.ts';
-import { markApiTokensUsed } from './api-token.ts';
 import { copyEvents, raiseEventFloor } from './event/copy.ts';
 import { ERASURE } from './event/erase.ts';
 import { record } from './event/record.ts';
@@ -42,7 +41,6 @@ const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
   rotateToken,
   resealToken,
   leaseIds,
-  markApiTokensUsed,
   markSeen,
   addUsage,
   copyUsage,
