@@ -285,16 +285,6 @@ export const USAGE_COUNT = new Entity<UsageCount>((column) => ({
   count: column.bigint('count'),
 }));
 
-export const USAGE_KEY = USAGE_COUNT.pick(
-  'bucket',
-  'workspaceId',
-  'environment',
-  'providedId',
-  'day',
-  'kind',
-  'integration',
-);
-
 /** Position in the order in which all counts are read. */
 export const USAGE_POSITION = USAGE_COUNT.pick(
   'workspaceId',

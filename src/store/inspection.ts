@@ -82,7 +82,8 @@ export abstract class Inspection {
   /** Finds an API token by its text, or the one before its last rotation. Requires the newest schema. */
   async findApiToken(digest: TokenDigest): Promise<ApiToken | null> {
     const sql = `select ${API_TOKEN.names} from api_tokens where digest = $1 or previous_digest = $1`;
-    return API_TOKEN.readFirst(await this.#ask(sql, [digest]));
+    const [row] = await this.#ask(sql, [digest]);
+    return API_TOKEN.readOrNull(row);
   }
 
   /** Requires the newest schema. */

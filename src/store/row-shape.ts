@@ -131,10 +131,6 @@ export class Entity<Value extends object> extends RowShape<Value> {
     return row === undefined ? null : this.read(row);
   }
 
-  readFirst([row]: readonly Row[]): Value | null {
-    return this.readOrNull(row);
-  }
-
   readAll(rows: readonly Row[]): Value[] {
     return rows.map((row) => this.read(row));
   }

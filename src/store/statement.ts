@@ -28,7 +28,7 @@ export function first<Value extends object>(
   statement: Statement,
   values: readonly Cell[],
 ): Call<Value | null> {
-  return { statement, values, toResult: (rows) => entity.readFirst(rows) };
+  return { statement, values, toResult: ([row]) => entity.readOrNull(row) };
 }
 
 export function all<Value extends object>(

@@ -1,7 +1,7 @@
 // Counts of the use of tokens.
 
 import type { UsageCount } from '../../domain/usage.ts';
-import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_KEY } from '../entities.ts';
+import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
 import { first, statement } from '../statement.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { sentRows, toArrays } from './sent-rows.ts';
@@ -37,7 +37,7 @@ export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> =
 function sumByKey(counts: readonly UsageCount[]): UsageCount[] {
   const sums = new Map<string, UsageCount>();
   for (const each of counts) {
-    const key = JSON.stringify(USAGE_KEY.cells(each));
+    const key = JSON.stringify(USAGE_POSITION.cells(each));
     sums.set(key, { ...each, count: each.count + (sums.get(key)?.count ?? 0) });
   }
   return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
