@@ -31,38 +31,17 @@ import {
 } from './port.ts';
 import { countInResult } from './result-size.ts';
 
-type List =
-  | Exclude<Extract<QueryKind, `${'list' | 'scan' | 'search'}${string}`>, 'listTokenKeyIds'>
-  | 'findUserGroups'
-  | 'countUserGroups'
-  | 'countRows'
-  | 'findFirstFailedAt';
-
 /** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
-const LISTS: ReadonlySet<string> = new Set(
-  Object.keys({
-    listUserGroups: true,
-    listUserGroupSummaries: true,
-    searchUserGroups: true,
-    findUserGroups: true,
-    scanUserGroups: true,
-    countUserGroups: true,
-    countRows: true,
-    listApiTokens: true,
-    listNewestApiTokens: true,
-    listWorkspaces: true,
-    scanDocuments: true,
-    listEvents: true,
-    scanRenames: true,
-    listDeliveries: true,
-    findFirstFailedAt: true,
-    scanDeliveries: true,
-    scanFailingEndpoints: true,
-    listUsageOfDay: true,
-    listUsageOfUserGroup: true,
-    scanUsage: true,
-  } satisfies Record<List, true>),
-);
+function isList(kind: QueryKind): boolean {
+  return OTHER_LISTS.has(kind) || (/^(?:list|scan|search)/.test(kind) && kind !== 'listTokenKeyIds');
+}
+
+const OTHER_LISTS: ReadonlySet<QueryKind> = new Set([
+  'findUserGroups',
+  'countUserGroups',
+  'countRows',
+  'findFirstFailedAt',
+]);
 
 /** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;
@@ -282,7 +261,7 @@ export class BatchingStore {
       return prefetched.result as Promise<QueryResult<Kind>>;
     }
     const { lists, reads } = this.#batchers;
-    const batcher = LISTS.has(query.kind) ? lists : reads;
+    const batcher = isList(query.kind) ? lists : reads;
     const found = batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant });
     return (this.#hasWritten ? afterWrite(found) : found) as Promise<QueryResult<Kind>>;
   }
