@@ -211,7 +211,8 @@ export class BatchingStore {
     this.#prefetched = null;
     if (this.#startBy === Number.POSITIVE_INFINITY) return promise;
     const since = performance.now();
-    return withDeadline(this.#startBy, promise, timeoutError ?? (() => this.#lateSince(since)));
+    const result = withDeadline(this.#startBy, promise, timeoutError ?? (() => this.#lateSince(since)));
+    return this.#hasWritten ? afterWrite(result) : result;
   }
 
   /** Error for a wait since this time (`performance.now()`) for what other requests read and write. */

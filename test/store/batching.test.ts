@@ -151,7 +151,8 @@ describeOnEachDatabase('The batching store', (kind) => {
       await request.write(LEASE);
       if (!isLease) await request.write({ kind: 'pingWrite' });
       await setTimeout(REQUEST_MS + 1);
-      const late = await Promise.allSettled([request.read({ kind: 'ping' }), request.write(LEASE)]);
+      const waiting = request.inTime(new Promise<never>(() => {}));
+      const late = await Promise.allSettled([waiting, request.read({ kind: 'ping' }), request.write(LEASE)]);
       for (const { reason } of late as PromiseRejectedResult[])
         assert.deepEqual(
           [reason instanceof StoreUnavailable, reason instanceof StartedTooLate],
