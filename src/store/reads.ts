@@ -2,6 +2,7 @@
 // because of its planner, its shards or large batches, are in the adapters.
 
 import type { DocumentKey, DocumentTotal } from '../domain/document.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import {
   API_TOKEN,
@@ -14,22 +15,29 @@ import {
   EVENT_KEY,
   FAILING_ENDPOINT,
   LISTED_API_TOKEN,
+  PENDING_ENDPOINT,
   RENAME,
   RENAME_POSITION,
   STORED_FIGURES,
   TENANT,
+  TENANT_WITH_EVENTS,
+  TENANT_WITH_USAGE,
   USAGE_COUNT,
   USAGE_POSITION,
   USER_GROUP,
   USER_GROUP_KEY,
   USER_GROUP_POSITION,
+  WEBHOOK_ENDPOINT_KEY,
   WORKSPACE,
 } from './entities.ts';
 import { HAS_TARGET, userGroupCells } from './event-target.ts';
 import { NEWEST_DELIVERIES, type Query, type QueryKind, type QueryResult } from './port.ts';
-import type { Entity, RowShape } from './row-shape.ts';
+import type { Cell, Entity, RowShape } from './row-shape.ts';
 import { all, type Call, column, exists, first, one, statement } from './statement.ts';
 import { type Steps, together } from './steps.ts';
+
+/** Sorts after every event id. */
+export const LAST_EVENT_ID = '~';
 
 const FIND_API_TOKEN_BY_ID = statement('find_api_token_by_id')`
   select ${LISTED_API_TOKEN.names} from api_tokens where api_token_id = $1`;
@@ -114,6 +122,26 @@ const LIST_FAILED_DELIVERIES = statement('list_failed_deliveries')`
     order by event_id desc limit $5)
   order by event_id desc`;
 
+// A condition on the next key includes the column after it: for the key alone, SQLite reads all rows of the last key first.
+const NEXT_ENDPOINT = statement('find_next_endpoint_of_deliveries')`
+  select ${WEBHOOK_ENDPOINT_KEY.names} from deliveries
+  where (${WEBHOOK_ENDPOINT_KEY.names}, event_id) > ($1, $2, $3, '${LAST_EVENT_ID}')
+  order by ${WEBHOOK_ENDPOINT_KEY.names}, event_id limit 1`;
+
+const NEXT_PENDING = statement('find_next_pending_endpoint')`
+  select ${PENDING_ENDPOINT.names} from deliveries
+  where next_attempt_at is not null
+    and (${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at) > ($1, $2, $3, ${Number.MAX_SAFE_INTEGER})
+  order by ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at limit 1`;
+
+const NEXT_TENANT = statement('find_next_tenant')`
+  select ${TENANT_WITH_EVENTS.names} from events where (${TENANT.names}) > ($1, $2)
+  order by ${TENANT.names}, position limit 1`;
+
+const NEXT_TENANT_WITH_USAGE = statement('find_next_tenant_with_usage')`
+  select ${TENANT_WITH_USAGE.names} from usage_counts where (${TENANT.names}) > ($1, $2)
+  order by ${TENANT.names}, day limit 1`;
+
 const COUNT_PENDING = statement('count_pending_deliveries')`
   select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`;
 
@@ -147,9 +175,6 @@ const FIND_FIGURES = statement('find_figures')`
   select ${STORED_FIGURES.names} from environment_figures where workspace_id = $1 and environment = $2`;
 
 const PING = statement('ping')`select coalesce(max(number), 0) from schema_migrations`;
-
-/** Sorts after every event id. */
-export const LAST_EVENT_ID = '~';
 
 /** Queries of the port. */
 export const READS = {
@@ -186,6 +211,11 @@ export const READS = {
       limit,
     ]),
   findFirstFailedAt: ({ endpoint }) => one<number | null>(FIRST_FAILED, ENDPOINT_POSITION.cells(endpoint)),
+  findNextEndpoint: ({ after }) => first(WEBHOOK_ENDPOINT_KEY, NEXT_ENDPOINT, ENDPOINT_POSITION.cells(after)),
+  findPendingEndpoint: ({ after }) => first(PENDING_ENDPOINT, NEXT_PENDING, ENDPOINT_POSITION.cells(after)),
+  findNextTenant: ({ after }) => first(TENANT_WITH_EVENTS, NEXT_TENANT, endOfTenant(after)),
+  findNextTenantWithUsage: ({ after }) =>
+    first(TENANT_WITH_USAGE, NEXT_TENANT_WITH_USAGE, endOfTenant(after)),
   countPendingDeliveries: ({ atMost }) => one<number>(COUNT_PENDING, [atMost]),
   listUsageOfDay: ({ tenant, day, after, limit }) =>
     all(USAGE_COUNT, LIST_USAGE_OF_DAY, [...TENANT.cells(tenant), day, after, limit]),
@@ -206,6 +236,14 @@ export const readKinds = Object.keys(READS) as ReadKind[];
 
 export function readOf(query: Query<ReadKind>): Call<QueryResult<ReadKind>> {
   return (READS[query.kind] as (query: Query<ReadKind>) => Call<QueryResult<ReadKind>>)(query);
+}
+
+/**
+ * Returns a position after all rows of the environment, and before those of the next; null: before every row. For the
+ * environment itself, SQLite reads its rows first.
+ */
+function endOfTenant(tenant: Tenant | null): Cell[] {
+  return tenant === null ? TENANT.cellsAfter(null) : [tenant.workspaceId, `${tenant.environment}~`];
 }
 
 /** Number and size of the documents of the same kind. */

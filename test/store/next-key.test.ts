@@ -9,9 +9,8 @@ import {
   startOfWorkspace,
   type WebhookEndpointKey,
 } from '../../src/domain/webhook-endpoint/delivery.ts';
-import { findNextTenant } from '../../src/store/sqlite/event/list.ts';
+import { READS } from '../../src/store/reads.ts';
 import { Connection } from '../../src/store/sqlite/file/connection.ts';
-import { findNextEndpoint, findPendingEndpoint } from '../../src/store/sqlite/webhook-endpoint/delivery.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -65,7 +64,7 @@ describe('Among many rows of one key', () => {
 
   it('the next tenant with events is found without reading them', () => {
     const { keys, times } = walk((after: { workspaceId: number; environment: Environment } | null) =>
-      findNextTenant(connection, { kind: 'findNextTenant', after }),
+      connection.read(READS.findNextTenant({ after })),
     );
     assert.deepEqual(
       keys.map(({ workspaceId, environment }) => [workspaceId, environment]),
@@ -80,10 +79,9 @@ describe('Among many rows of one key', () => {
   });
 
   const findNext = {
-    deliveries: (after: EndpointPosition) =>
-      findNextEndpoint(connection, { kind: 'findNextEndpoint', after }),
+    deliveries: (after: EndpointPosition) => connection.read(READS.findNextEndpoint({ after })),
     'pending deliveries': (after: EndpointPosition) =>
-      findPendingEndpoint(connection, { kind: 'findPendingEndpoint', after })?.endpoint ?? null,
+      connection.read(READS.findPendingEndpoint({ after }))?.endpoint ?? null,
   };
   for (const [what, find] of Object.entries(findNext))
     it(`the next webhook endpoint with ${what} is found without reading them`, () => {

@@ -7,15 +7,14 @@ import { scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { findConfig } from './document.ts';
-import { findEventFloor, findFeedBlocker, findNextTenant, listEvents } from './event/list.ts';
+import { findEventFloor, findFeedBlocker, listEvents } from './event/list.ts';
 import type { QueryBatchExecutor, QueryExecutor } from './executor.ts';
-import { findNextTenantWithUsage } from './usage.ts';
 import { findByImportedToken, resolveImportedTokens } from './user-group/find-by-imported-token.ts';
 import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroupSummaries, listUserGroups } from './user-group/list.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import { findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
-import { findNextEndpoint, findPendingEndpoint, listDeliveries } from './webhook-endpoint/delivery.ts';
+import { listDeliveries } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
 const executeReads = singly<ReadKind>((session, query) => session.read(readOf(query)));
@@ -43,11 +42,7 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
   findConfig: singly(findConfig),
   listEvents: singly(listEvents),
   listDeliveries: singly(listDeliveries),
-  findNextEndpoint: singly(findNextEndpoint),
-  findPendingEndpoint: singly(findPendingEndpoint),
   findEndpointHealth: singly((session, query) => session.perform(findEndpointHealth(query))),
-  findNextTenant: singly(findNextTenant),
-  findNextTenantWithUsage: singly(findNextTenantWithUsage),
   findEventFloor: singly(findEventFloor),
   findFeedBlocker: singly(findFeedBlocker),
 };

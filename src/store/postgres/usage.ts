@@ -1,9 +1,9 @@
 // Counts of the use of tokens.
 
 import type { UsageCount } from '../../domain/usage.ts';
-import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
-import { first, statement } from '../statement.ts';
-import type { CommandExecutor, QueryExecutor } from './executor.ts';
+import { USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
+import { statement } from '../statement.ts';
+import type { CommandExecutor } from './executor.ts';
 import { sentRows, toArrays } from './sent-rows.ts';
 
 const INSERT = `insert into usage_counts as stored (${USAGE_COUNT.names})
@@ -18,10 +18,6 @@ export const COPY = statement('copy_usage')`
   ${INSERT}
   on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration) do nothing`;
 
-export const NEXT_TENANT = statement('find_next_tenant_with_usage')`
-  select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
-  order by workspace_id, environment, day limit 1`;
-
 export const addUsage: CommandExecutor<'addUsage'> = async (session, { counts }) => {
   await session.query(ADD, toArrays(USAGE_COUNT, sumByKey(counts)));
 };
@@ -29,9 +25,6 @@ export const addUsage: CommandExecutor<'addUsage'> = async (session, { counts })
 export const copyUsage: CommandExecutor<'copyUsage'> = async (session, { counts }) => {
   await session.query(COPY, toArrays(USAGE_COUNT, counts));
 };
-
-export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = (session, { after }) =>
-  session.read(first(TENANT_WITH_USAGE, NEXT_TENANT, TENANT.cellsAfter(after)));
 
 /** Adds up the counts of each key, as ADD requires. Sorts by key, so that processes do not deadlock. */
 function sumByKey(counts: readonly UsageCount[]): UsageCount[] {

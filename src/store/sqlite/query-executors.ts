@@ -7,10 +7,9 @@ import { findEndpointHealth, type ReadKind, readKinds, readOf } from '../reads.t
 import { countInResult } from '../result-size.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
-import { findEventFloor, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
+import { findEventFloor, hasMoreEvents, listEvents } from './event/list.ts';
 import { MAX_CHARACTERS, type QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
-import { findNextTenantWithUsage } from './usage.ts';
 import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroupSummaries, listUserGroups } from './user-group/list.ts';
 import { searchUserGroups } from './user-group/search.ts';
@@ -21,7 +20,6 @@ import {
   resolveImportedToken,
   resolveToken,
 } from './user-group/user-group.ts';
-import { findNextEndpoint, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
 const executeRead: QueryExecutor<ReadKind> = (connection, query) => connection.read(readOf(query));
@@ -44,11 +42,7 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   findConfig,
   hasMoreEvents,
   listEvents,
-  findNextEndpoint,
-  findPendingEndpoint,
   findEndpointHealth: (connection, query) => connection.perform(findEndpointHealth(query)),
-  findNextTenant,
-  findNextTenantWithUsage,
   findEventFloor,
   // Transactions end in the order in which they record events.
   findFeedBlocker: () => null,

@@ -2,11 +2,11 @@
 
 import { START } from '../../../domain/event/cursor.ts';
 import { bucketOfTarget, type EventPosition, type StoredEvent } from '../../../domain/event/event.ts';
-import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
+import { EVENT, TENANT } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import { HAS_TARGET } from '../../event-target.ts';
 import { AHEAD, type EventPage, type EventSearch } from '../../port.ts';
-import { first, one, type Statement, statement } from '../../statement.ts';
+import { one, type Statement, statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
@@ -70,10 +70,6 @@ export const TARGET_OLDEST: Listing = {
     ${SELECT} from events where ${HAS_TARGET} and position = any ($6::bigint[]) order by position`,
 };
 
-export const NEXT_TENANT = statement('find_next_tenant')`
-  select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
-  order by workspace_id, environment, position limit 1`;
-
 export const FLOOR = statement('event_position_floor')`select deleted_to from event_positions`;
 
 export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
@@ -127,9 +123,6 @@ function toCandidate(row: readonly unknown[]): EventCandidate {
   const [position, eventId, type, bytes] = row as [number, string, StoredEvent['type'], number];
   return { position, eventId, type, bytes };
 }
-
-export const findNextTenant: QueryExecutor<'findNextTenant'> = (session, { after }) =>
-  session.read(first(TENANT_WITH_EVENTS, NEXT_TENANT, TENANT.cellsAfter(after)));
 
 export const findEventFloor: QueryExecutor<'findEventFloor'> = (session) => session.read(one<number>(FLOOR));
 

@@ -1,24 +1,18 @@
 // Pages of events.
 
 import type { StoredEvent } from '../../../domain/event/event.ts';
-import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
+import { EVENT, TENANT } from '../../entities.ts';
 import { searchRange, selectPage } from '../../event-page.ts';
 import { HAS_TARGET_IN_BUCKET, userGroupCells } from '../../event-target.ts';
 import { AHEAD, type EventSearch } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
-import { nextKey } from '../next-key.ts';
 
 // Reads only the index of targets.
 export const HAS_MORE = `select 1 from events where ${HAS_TARGET_IN_BUCKET} limit 1 offset $6`;
 /** There is none before the first event. */
 const LAST_POSITION = "select seq from sqlite_sequence where name = 'events'";
-const findNext = nextKey(
-  TENANT,
-  (condition) => `select ${TENANT_WITH_EVENTS.names} from events where ${condition}
-    order by workspace_id, environment, position limit 1`,
-);
 
 export const listEvents: QueryExecutor<'listEvents'> = (connection, search) => {
   if (isAhead(connection, search)) return AHEAD;
@@ -60,9 +54,6 @@ function searchStatement(search: EventSearch): { sql: string; values: Cell[] } {
 
 /** No type of an event is empty. */
 const EVERY_TYPE = '';
-
-export const findNextTenant: QueryExecutor<'findNextTenant'> = (connection, { after }) =>
-  TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 
 export const findEventFloor: QueryExecutor<'findEventFloor'> = lastPosition;
 

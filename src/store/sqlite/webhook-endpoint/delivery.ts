@@ -1,28 +1,10 @@
-// Queries and commands about webhook deliveries whose statements are not those of PostgreSQL.
+// Commands about webhook deliveries whose statements are not those of PostgreSQL.
 
-import {
-  DELIVERY,
-  DELIVERY_KEY,
-  ENDPOINT_POSITION,
-  PENDING_ENDPOINT,
-  WEBHOOK_ENDPOINT_KEY,
-} from '../../entities.ts';
+import { DELIVERY, DELIVERY_KEY } from '../../entities.ts';
 import { HAS_ENDPOINT } from '../../reads.ts';
 import { statement } from '../../statement.ts';
-import type { CommandExecutor, QueryExecutor } from '../executor.ts';
-import { nextKey } from '../next-key.ts';
+import type { CommandExecutor } from '../executor.ts';
 
-const findNext = nextKey(
-  ENDPOINT_POSITION,
-  (condition) => `select ${WEBHOOK_ENDPOINT_KEY.names} from deliveries where ${condition}
-    order by workspace_id, environment, endpoint_id limit 1`,
-);
-const findNextPending = nextKey(
-  ENDPOINT_POSITION,
-  (condition) => `select ${PENDING_ENDPOINT.names} from deliveries
-    where next_attempt_at is not null and ${condition}
-    order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`,
-);
 // The subquery reads only the index of failed deliveries, which SQLite uses for nothing else here.
 export const FIND_FAILED = statement('find_failed_deliveries')`
   select ${DELIVERY_KEY.names} from deliveries where ${HAS_ENDPOINT} and event_id in (
@@ -37,12 +19,6 @@ const COPY = `insert into deliveries (${DELIVERY.names})
         and event_id = ?5
       order by position limit 1), ?17))
   on conflict do nothing`;
-
-export const findNextEndpoint: QueryExecutor<'findNextEndpoint'> = (connection, { after }) =>
-  WEBHOOK_ENDPOINT_KEY.readOrNull(findNext(connection, ENDPOINT_POSITION.cells(after)));
-
-export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = (connection, { after }) =>
-  PENDING_ENDPOINT.readOrNull(findNextPending(connection, ENDPOINT_POSITION.cells(after)));
 
 export const copyDeliveries: CommandExecutor<'copyDeliveries'> = (connection, { deliveries }) => {
   for (const delivery of deliveries) connection.run(COPY, DELIVERY.cells(delivery));
