@@ -6,6 +6,7 @@
 // A transaction may get its id and then wait for another one, with a later id, that changes the same target. So the
 // position is also higher than that of the target's last event: changes of a target are in order.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Changes } from '../../../domain/event/changes.ts';
 import type { NewEvent, StoredEvent } from '../../../domain/event/event.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
@@ -177,9 +178,19 @@ function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
   });
 }
 
+/** Size of the values that are compared in one turn of the event loop, which takes some milliseconds. */
+const TURN_BYTES = 262_144;
+
 /** Records all changes of a transaction as its last step, in the round trip of the commit. */
 export async function recordAtCommit(session: Session, recordings: readonly Recording[]): Promise<void> {
   if (recordings.length === 0) return;
+  let bytes = 0;
+  for (const { event, changes } of recordings) {
+    if (event) bytes += changes?.compare() ?? 0;
+    if (bytes < TURN_BYTES) continue;
+    await nextTurn();
+    bytes = 0;
+  }
   if (session.isDistributed) await record(session, recordings);
   else session.atCommit(() => record(session, recordings));
 }

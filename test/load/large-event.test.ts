@@ -1,0 +1,40 @@
+// Replacing the values of many large user groups at the same time: the event of each has what it replaced.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { median } from '../../bench/median.ts';
+import { type Monitored, whileMonitored } from '../../reliability/support/event-loop.ts';
+import { postgres } from '../support/database.ts';
+import { mapConcurrently } from '../support/http.ts';
+import { served } from '../support/process.ts';
+
+const GROUPS = 200;
+const ROUNDS = 3;
+const LARGE = `{"a":[${'1,'.repeat(32_000)}1]}`;
+/** Goal for a turn of the event loop, in milliseconds of processor time. */
+const TURN_MS = 50;
+
+describe('Concurrent changes of large user groups (PostgreSQL)', () => {
+  it('are compared in several turns of the event loop', async (test) => {
+    const measure = async ({ service, loop, token }: Monitored) => {
+      const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
+      const put = (id: string, properties: string) => {
+        const body = `{"name":"Large","properties":${properties}}`;
+        return served(() => service.call(token, 'PUT', `/v1/user-groups/${id}`, body));
+      };
+      const measured: number[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        await mapConcurrently(ids, (id) => put(id, LARGE));
+        const [responses, { longestTurnCpuMs }] = await loop.turnsDuring(() =>
+          Promise.all(ids.map((id) => put(id, `{"a":${round}}`))),
+        );
+        for (const { status } of responses) assert.equal(status, 200);
+        measured.push(longestTurnCpuMs);
+      }
+      return measured;
+    };
+    const turns = await whileMonitored(postgres, measure, { UGS_THREADS: '1' });
+    test.diagnostic(`${turns} ms`);
+    assert.ok(median(turns) <= TURN_MS, `the longest turns took ${turns} ms`);
+  });
+});
