@@ -517,7 +517,7 @@ export function urlsOfHosts(databaseUrl: string): string[] {
 }
 
 /** Parameters, and what only a shell expands or removes: as a path, it would name a new, empty database. */
-const NOT_IN_PATH = /\?|^[~$"']/;
+export const NOT_IN_PATH = /\?|^[~$"']/;
 
 function parseDatabaseUrl(text: string): DatabaseUrl {
   // A path with a trailing space would name a new, empty database.

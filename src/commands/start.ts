@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { App } from '../app.ts';
-import { ConfigInvalid, type Flags, readConfig, settings } from '../config.ts';
+import { ConfigInvalid, type Flags, NOT_IN_PATH, readConfig, settings } from '../config.ts';
 import { type Caller, operator, type Permission } from '../domain/api-token.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
@@ -31,10 +31,18 @@ export function startCommand(): Command {
         'read-write and an admin API token), runs the service and prints an example request. Ignores DATABASE_URL; use ' +
         'serve to connect to another database.',
     )
-    .option('--data <directory>', 'directory for all data', 'data')
+    .option('--data <directory>', 'directory for all data', parseDirectory, 'data')
     .option('--demo', 'create demo data: customers, a catalogue and a sample dashboard');
   for (const setting of [settings.host, settings.port, settings.logLevel]) addSetting(command, setting);
   return command.action(start);
+}
+
+/** Refuses what the path of a database cannot contain, before the error names the URL that is made of it. */
+function parseDirectory(text: string): string {
+  if (!/^\s/.test(text) && !NOT_IN_PATH.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be a path without "?", and without white space, a quote, "~" or "$" at its start.',
+  );
 }
 
 async function start({ data, demo: createsDemo, ...flags }: StartOptions): Promise<void> {

@@ -2,7 +2,16 @@
 // works.
 
 import assert from 'node:assert/strict';
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { freePort } from '../support/connection/free-port.ts';
@@ -293,6 +302,18 @@ describe('start', () => {
       `user-group-service: port ${port} is already in use; choose another port with --port or PORT\n`,
     );
   });
+
+  for (const data of ['~/data', '$HOME/data', '"data"', ' data', 'data?mode=ro'])
+    it(`exits with 2 and one line that names --data, and creates nothing: ${data}`, async () => {
+      using folder = new Folder();
+      const { code, stderr } = await runHosted(folder, ['start', '--data', data]);
+      assert.equal(code, 2);
+      assert.match(
+        stderr,
+        /^user-group-service: option '--data <directory>' argument '.+' is invalid\. .+\n/,
+      );
+      assert.deepEqual(readdirSync(folder.path), []);
+    });
 
   it('exits with 78 and one line if the file of the API token cannot be used', async () => {
     using folder = new Folder();
