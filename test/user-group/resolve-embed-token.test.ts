@@ -7,6 +7,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import { assertProblem } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -119,7 +120,8 @@ describeOnEachDatabase('POST /v1/resolve of an embed token', (database) => {
       await assertRejected(token, JSON.stringify(place), stranger.token);
       const admin = await site.service.apiToken({ ...place, permission: 'admin' });
       const path = '/v1/integrations/jwt';
-      const put = await site.service.call('PUT', path, integrations.jwt, { token: admin.token });
+      const options = { token: admin.token };
+      const put = await served(() => site.service.call('PUT', path, integrations.jwt, options));
       assert.equal(put.status, 201);
       await assertRejected(token, 'with keys of its own', stranger.token);
     }
