@@ -403,7 +403,7 @@ describeOnEachDatabase('A property schema', (database) => {
 
   it('runs patterns in linear time', async () => {
     await put({ properties: { a: { pattern: '^(a+)+$' } } });
-    const response = await create('linear', { a: `${'a'.repeat(2_000)}!` });
+    const response = await create('linear', { a: `${'a'.repeat(200)}!` });
     assertProblem(response, 'properties_invalid');
     assert.match(response.json.detail, /must match pattern/);
     await service.call('DELETE', path, undefined, { token: admin.token });

@@ -13,6 +13,7 @@ import { EnvironmentConfigs } from '../../src/operations/document/environment-co
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { severalTenants } from '../support/tenant-activity.ts';
 
@@ -78,7 +79,8 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     const left = MAX_BYTES - stored.reduce((sum, document) => sum + documentBytes(document), 0);
     const fitting = Math.floor(left / LARGE.length);
     const ids = Array.from({ length: fitting + 4 }, (_, index) => `new-${index}`);
-    const responses = await Promise.all(ids.map((id) => putSource(id, LARGE.slice(0, -200))));
+    const puts = ids.map((id) => served(() => putSource(id, LARGE.slice(0, -200))));
+    const responses = await Promise.all(puts);
     const accepted = responses.filter(({ status }) => status === 201);
     assert.equal(accepted.length, fitting);
     const refused = responses.find(({ status }) => status !== 201)!;

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -150,7 +151,7 @@ describeOnEachDatabase('A stored token replaced by another stored token', (kind)
     for (const columns of isEarlierRow ? [SEALED] : [SEALED, WHOLE]) {
       it(`cannot be decrypted: the token of ${owner}, ${columns === WHOLE ? 'with' : 'without'} its digest`, async () => {
         const body = { user_group_id: `swapped-${index}-${columns.length}`, name: 'Swapped' };
-        const { token } = (await service.get(body)).json.user_group;
+        const { token } = (await served(() => service.get(body))).json.user_group;
         const other = await otherRow(body, token);
         const { team_id } = await rowOf(await service.get(body));
         const isUnique = `token_digest = '${other.token_digest}' and bucket = ${other.bucket}`;
