@@ -8,7 +8,7 @@ import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { eventually } from '../support/process.ts';
+import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { SqlConnection } from '../support/sql.ts';
 
@@ -301,11 +301,8 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     const apply = async (ids: readonly number[]) => {
       const source = { name: 'D', schema_id: 's', user_group_id: 'm-1' };
       const data_sources = Object.fromEntries(ids.map((id) => [`d-${id}`, source]));
-      const applied = await call('PUT', '/v1/config', {
-        version: 1,
-        schemas: { s: { name: 'S' } },
-        data_sources,
-      });
+      const config = { version: 1, schemas: { s: { name: 'S' } }, data_sources };
+      const applied = await served(() => call('PUT', '/v1/config', config));
       assert.equal(applied.status, 200, applied.text);
     };
     await call('GET', '/api/user', { user_group_id: 'm-1', name: 'M' });
@@ -336,7 +333,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
       data_sources: byId('d', 51, { name: 'D', schema_id: 's', user_group_id: 'm-1' }),
       webhook_endpoints: byId('w', 100, endpoint),
     };
-    const applied = await call('PUT', '/v1/config', config);
+    const applied = await served(() => call('PUT', '/v1/config', config));
     assert.equal(applied.status, 200, applied.text);
     const refused = await call('POST', '/v1/user-groups/m-1/rename', { user_group_id: 'm-2' });
     assertProblem(refused, 'limit_reached');

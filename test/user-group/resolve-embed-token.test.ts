@@ -186,7 +186,7 @@ describeOnEachDatabase('POST /v1/resolve of an embed token', (database) => {
 
   it('rejects it when its key is revoked', async () => {
     const { token } = await mintFor('revoked');
-    await site.asAdmin('POST', '/v1/signing-keys/rotate', { revoke: true });
+    await served(() => site.asAdmin('POST', '/v1/signing-keys/rotate', { revoke: true }));
     await assertRejected(token, 'revoked');
     assert.equal(
       (await site.service.resolve(await site.token('jwt', { user_group_id: 'revoked' }))).status,
