@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../domain/api-token.ts';
+import { SINGLETON_ID } from '../domain/document.ts';
 import { integrationBody } from '../domain/embed-token/embed-token.ts';
 import { jsonText } from '../domain/json/json-tree.ts';
 import { putDataSource, putSchema } from '../operations/catalogue/catalogue.ts';
@@ -84,7 +85,7 @@ async function createCatalogue(context: Context, caller: Caller): Promise<void> 
   });
   const created = [
     putSchema(context, caller, demoIds.schema, schema, ONLY_CREATE, false),
-    putPropertySchema(context, caller, typed, ONLY_CREATE),
+    putPropertySchema(context, caller, SINGLETON_ID, typed, ONLY_CREATE),
     ...dataSources,
   ];
   await Promise.all(created.map(unlessExists));

@@ -87,7 +87,7 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
     await put('property-schema', { schema: { type: 'object' }, mode: 'off' });
     const caller = await currentCaller();
     const context = deletedBefore(caller, propertySchemaDefinition, SINGLETON_ID);
-    const { created } = await putPropertySchema(context, caller, sent, undefined);
+    const { created } = await putPropertySchema(context, caller, SINGLETON_ID, sent, undefined);
     assert.ok(created);
     const events = await service.eventsAbout({ type: 'property_schema', id: SINGLETON_ID });
     assert.deepEqual(

@@ -62,6 +62,9 @@ describeOnEachDatabase('The signing keys', (database) => {
     const { secret: _, ...superset } = integrations.superset;
     await site.create('metabase', integrations.metabase);
     assert.equal((await list()).json.issuer, null);
+    const refused = await site.put('jwt', integrations.jwt, { 'if-match': '"1-1"' });
+    assert.equal(refused.status, 412);
+    assert.equal((await list()).json.issuer, null);
     await site.create('superset', { ...superset, settings: { ...superset.settings, algorithm: 'RS256' } });
     const first = await list();
     assert.deepEqual(statuses(first), ['ES256 signing', 'RS256 signing']);

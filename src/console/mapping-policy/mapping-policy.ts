@@ -1,4 +1,4 @@
-import type { Document } from '../../domain/document.ts';
+import { type Document, SINGLETON_ID } from '../../domain/document.ts';
 import { mappingMode, mappingPolicyDefinition } from '../../domain/mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../../domain/mapping-policy/mapping-policy-body.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
@@ -19,8 +19,8 @@ export const mappingPolicyPages = formPages({
   purpose: 'change the mapping policy',
   initial: async (call) => ({ mode: mappingMode(await storedIn(call)) }),
   act: async ({ context, caller, form }) => {
-    const { mode } = await readForm(context, form, mappingPolicyBody);
-    await putMappingPolicy(context, caller, mode, preconditionIn(form));
+    const body = await readForm(context, form, mappingPolicyBody);
+    await putMappingPolicy(context, caller, SINGLETON_ID, body, preconditionIn(form));
     return { location: pathTo('catalogue'), notice: 'Saved.' };
   },
   view: async (call, form) => {

@@ -32,7 +32,7 @@ const [form, action] = formPages({
   },
   act: async ({ context, caller, form }) => {
     const body = await readForm(context, form, propertySchemaBody);
-    await putPropertySchema(context, caller, body, preconditionIn(form));
+    await putPropertySchema(context, caller, SINGLETON_ID, body, preconditionIn(form));
     return { location: pathTo('catalogue'), notice: 'Saved.' };
   },
   view: async (call, form) => {

@@ -3,7 +3,6 @@ import type { ConfigBody } from '../../domain/config/config.ts';
 import type { ConfigPlan } from '../../domain/config/config-plan.ts';
 import { type DocumentKey, nextVersion } from '../../domain/document.ts';
 import { tenantOf } from '../../domain/tenant.ts';
-import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { DocumentChange } from '../../store/port.ts';
 import { withoutTarget } from '../document/document.ts';
 import { callerOfAttempts, type EnvironmentConfig } from '../document/environment-config.ts';
@@ -12,9 +11,10 @@ import { leaseId } from '../machinery/id-lease.ts';
 import { changedTooOften } from '../refusals.ts';
 import { newKeySet } from '../signing-key/key-set.ts';
 import {
+  endpointKey,
   forgetEndpoint,
+  forgetFailures,
   prepareDeliveries,
-  recordHealth,
   unlessUnavailable,
 } from '../webhook-endpoint/webhook-endpoint.ts';
 import { type ConfigOptions, configChanged, type Draft, draftConfig, eventTypeOf } from './plan.ts';
@@ -71,27 +71,27 @@ async function documentChange(context: ConfigContext, caller: Caller, draft: Dra
   const now = context.clock();
   const event = await newEvent(context, caller, eventTypeOf(draft), key.id);
   if (prepared === null) return { before: stored, after: null, event: withoutTarget(event) };
-  const body = prepared.numbered?.(await leaseId(context.store, 'data_source_id')) ?? prepared.text;
+  const body = prepared.numbered?.(await leaseId(context.store, 'data_source_id')) ?? prepared.body;
   const after = nextVersion(key, stored, { body, secret: prepared.secret, now });
   return { before: stored, after, event };
 }
 
 /** Prepares new webhook endpoints, as the call for a single endpoint does. */
 async function prepareEndpoints(context: ConfigContext, drafts: readonly Draft[]): Promise<void> {
-  const created = drafts.filter(({ stored }) => stored === null).flatMap(({ key }) => endpointOf(key) ?? []);
-  await Promise.all(created.map((endpoint) => prepareDeliveries(context, endpoint)));
+  const created = drafts.filter(({ key, stored }) => isEndpoint(key) && stored === null);
+  await Promise.all(created.map(({ key }) => prepareDeliveries(context, endpointKey(key, key.id))));
 }
 
 /** Follows up on changed webhook endpoints, as the calls for a single endpoint do. */
 async function updateDeliveries(context: ConfigContext, changes: readonly DocumentChange[]): Promise<void> {
   for (const { before, after } of changes) {
-    const endpoint = endpointOf((after ?? before)!);
-    if (endpoint === null) continue;
-    if (after === null) await forgetEndpoint(context, endpoint);
-    else await unlessUnavailable(recordHealth(context, endpoint, null));
+    const document = (after ?? before)!;
+    if (!isEndpoint(document)) continue;
+    if (after === null) await forgetEndpoint(context, endpointKey(document, document.id));
+    else await unlessUnavailable(forgetFailures(context, after));
   }
 }
 
-function endpointOf({ kind, workspaceId, environment, id }: DocumentKey): WebhookEndpointKey | null {
-  return kind === 'webhook_endpoint' ? { workspaceId, environment, endpointId: id } : null;
+function isEndpoint({ kind }: DocumentKey): boolean {
+  return kind === 'webhook_endpoint';
 }

@@ -23,7 +23,7 @@ import { Problem, type Violation } from '../../problem.ts';
 import { refuseLargeCatalogue } from '../catalogue/catalogue.ts';
 import { documentKey, limitReached } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
-import { type ConfigContext, type Prepared, prepareEntry, type Target } from './prepare.ts';
+import { type ConfigContext, type ConfigTarget, type Prepared, prepareEntry } from './prepare.ts';
 import { ENTRY_BYTES, sectionDocuments } from './read.ts';
 
 /** Maximum number of documents that one HTTP call changes. */
@@ -155,14 +155,14 @@ function keptEntries(config: EnvironmentConfig, sections: ConfigBody['sections']
 async function draftOfEntry(
   { catalogue }: EnvironmentConfig,
   section: SectionName,
-  target: Target,
+  target: ConfigTarget,
   entry: JsonText | null,
 ): Promise<Draft | null> {
   const { absent = null } = configSection(section);
   const { key, stored } = target;
   const prepared = entry === null ? null : await prepareEntry(section, target, entry);
   const before = stored === null ? absent : configEntry(section, stored.body, catalogue);
-  const after = prepared === null ? null : configEntry(section, prepared.text, catalogue);
+  const after = prepared === null ? null : configEntry(section, prepared.body, catalogue);
   const secret = prepared?.secret;
   const replacesSecret = stored !== null && secret !== undefined && (secret ?? stored.secret) !== null;
   if (before === after && !replacesSecret) return null;
@@ -178,7 +178,7 @@ function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void
   const changed = new Set(drafts.flatMap(({ stored }) => stored ?? []));
   const after: Pick<Document, 'kind' | 'id' | 'body'>[] = [
     ...config.documents.filter((document) => !changed.has(document)),
-    ...drafts.flatMap(({ key, prepared }) => (prepared === null ? [] : { ...key, body: prepared.text })),
+    ...drafts.flatMap(({ key, prepared }) => (prepared === null ? [] : { ...key, body: prepared.body })),
   ];
   for (const name of sectionNames) {
     const { definition } = configSection(name);

@@ -28,7 +28,8 @@ import { callerOfAttempts, type EnvironmentConfig } from './environment-config.t
 
 export type DocumentContext = EventContext & Pick<Context, 'keyRing'>;
 
-interface NewDocument {
+/** What is stored for the sent body of a document. */
+export interface NewDocument {
   body: JsonText;
   /** Absent or undefined: a stored document keeps its secret, and a new one has none. */
   secret?: SealedSecret | null | undefined;
@@ -36,6 +37,15 @@ interface NewDocument {
   config?: EnvironmentConfig;
   /** Another document as it was read (null: there was none), if the new one depends on only that. */
   related?: { key: DocumentKey; stored: Document | null };
+}
+
+/** The document that a sent body is for. */
+export interface Target<Needed> {
+  context: Needed;
+  caller: Caller;
+  key: DocumentKey;
+  /** null: the document does not exist yet. */
+  stored: Document | null;
 }
 
 /** Returns what to store instead of the stored document, or throws. Called before each attempt. */
@@ -169,6 +179,25 @@ export async function putDocument(
     // Another call created, changed or deleted a document between the read and the write.
   }
   throw changedTooOften(definition.noun);
+}
+
+/** Returns the operation that stores a sent body. `prepare` checks and converts it. */
+export function putPrepared<Needed extends DocumentContext, Body>(
+  definition: DocumentDefinition,
+  prepare: (target: Target<Needed>, body: Body) => NewDocument | Promise<NewDocument>,
+) {
+  return (
+    context: Needed,
+    caller: Caller,
+    id: string,
+    body: Body,
+    precondition: Precondition | undefined,
+  ): Promise<StoredDocument> => {
+    const key = documentKey(caller, definition, id);
+    const replacement: Replacement = (stored, reader) =>
+      prepare({ context, caller: reader, key, stored }, body);
+    return putDocument(context, caller, definition, id, replacement, precondition);
+  };
 }
 
 /** Met as long as the document stays as it was read; null: there was none. */

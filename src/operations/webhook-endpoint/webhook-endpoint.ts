@@ -2,13 +2,14 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
-import { type Document, type DocumentKey, documentTag } from '../../domain/document.ts';
+import { type Document, documentTag } from '../../domain/document.ts';
 import { firstEventIdAt } from '../../domain/event/event.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
-import type { SealedSecret, Secret } from '../../domain/secret.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import type { Delivery, DeliveryState, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';
 import {
@@ -31,10 +32,12 @@ import {
   type DocumentContext,
   deleteDocument,
   documentKey,
+  type NewDocument,
   openSecret,
-  putDocument,
+  putPrepared,
   readDocument,
   type StoredDocument,
+  type Target,
 } from '../document/document.ts';
 import { newEvent } from '../event/event.ts';
 import { type PageQuery, readCursor } from '../list-cursor.ts';
@@ -59,6 +62,13 @@ const MAX_DELETIONS = 40;
 
 type WebhookContext = DocumentContext & Pick<Context, 'allowsPrivateWebhooks'>;
 
+const put = putPrepared(definition, async (target: Target<WebhookContext>, body: WebhookEndpointBody) => {
+  const prepared = prepareWebhookEndpoint(target, body);
+  const { caller, key, stored } = target;
+  if (stored === null) await prepareDeliveries(target.context, endpointKey(caller, key.id));
+  return prepared;
+});
+
 /**
  * Creates or replaces a webhook endpoint. Returns the secret of a new endpoint, which is never shown again;
  * null for an existing one.
@@ -70,50 +80,41 @@ export async function putWebhookEndpoint(
   body: WebhookEndpointBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument & { secret: Secret | null }> {
-  refuseAddress(context, body);
-  const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
-  const text = webhookEndpointText(body);
-  const replacement = async (existing: Document | null) => {
-    if (existing !== null) return { body: text };
-    await prepareDeliveries(context, endpointKey(caller, id));
-    return { body: text, secret: sealed };
-  };
-  const stored = await putDocument(context, caller, definition, id, replacement, precondition);
-  const forgetting = forgetFailures(context, caller, stored.document);
+  const stored = await put(context, caller, id, body, precondition);
+  const forgetting = forgetFailures(context, stored.document);
   if (!stored.created) {
     await forgetting;
     return { ...stored, secret: null };
   }
   // A repeated call would not return the secret.
   await unlessUnavailable(forgetting);
-  return { ...stored, secret: secrets.current };
+  return { ...stored, secret: openSecrets(context, stored.document).current };
+}
+
+/** A new endpoint gets a secret. Throws `invalid_request` if webhooks must not be sent to the URL. */
+export function prepareWebhookEndpoint(
+  { context: { keyRing, allowsPrivateWebhooks }, key, stored }: Target<WebhookContext>,
+  sent: WebhookEndpointBody,
+): NewDocument {
+  const violation = urlViolation(sent.url, allowsPrivateWebhooks);
+  if (violation !== null) throw invalidField('/url', violation);
+  const body = webhookEndpointText(sent);
+  return stored === null
+    ? { body, secret: keyRing.seal(webhookSecretsText(mintWebhookSecrets()), key) }
+    : { body };
 }
 
 /**
  * Forgets failures before the last change of the endpoint: they may concern another URL, or an endpoint that was
  * deleted during an attempt.
  */
-async function forgetFailures(context: WebhookContext, caller: Caller, document: Document): Promise<void> {
-  const { failingSince } = await findHealth(context, caller, document.id, 0);
+export async function forgetFailures(
+  context: Pick<WebhookContext, 'store'>,
+  document: Document,
+): Promise<void> {
+  const { failingSince } = await findHealth(context, document, document.id, 0);
   if (failingSince !== null && failingSince <= document.updatedAt)
-    await recordHealth(context, endpointKey(caller, document.id), null);
-}
-
-/** Throws `invalid_request` if webhooks must not be sent to the URL. */
-export function refuseAddress(
-  { allowsPrivateWebhooks }: Pick<WebhookContext, 'allowsPrivateWebhooks'>,
-  { url }: WebhookEndpointBody,
-): void {
-  const violation = urlViolation(url, allowsPrivateWebhooks);
-  if (violation !== null) throw invalidField('/url', violation);
-}
-
-export function newSecrets(
-  { keyRing }: Pick<WebhookContext, 'keyRing'>,
-  key: DocumentKey,
-): { secrets: WebhookSecrets; sealed: SealedSecret } {
-  const secrets = mintWebhookSecrets();
-  return { secrets, sealed: keyRing.seal(webhookSecretsText(secrets), key) };
+    await recordHealth(context, endpointKey(document, document.id), null);
 }
 
 /**
@@ -346,11 +347,11 @@ export async function readHealth(
 /** Reads the health of an existing endpoint; pending deliveries are counted up to `atMost`. */
 export function findHealth(
   { store }: Pick<WebhookContext, 'store'>,
-  caller: Caller,
+  tenant: Tenant,
   id: string,
   atMost = MAX_COUNTED,
 ): Promise<EndpointHealth> {
-  return store.read({ kind: 'findEndpointHealth', endpoint: endpointKey(caller, id), atMost });
+  return store.read({ kind: 'findEndpointHealth', endpoint: endpointKey(tenant, id), atMost });
 }
 
 function noDelivery(): Problem {
@@ -363,6 +364,6 @@ async function requireEnabled(context: DocumentContext, caller: Caller, id: stri
   throw new Problem('invalid_request', 'This webhook endpoint is disabled: enable it first.');
 }
 
-function endpointKey({ workspaceId, environment }: Caller, endpointId: string): WebhookEndpointKey {
+export function endpointKey({ workspaceId, environment }: Tenant, endpointId: string): WebhookEndpointKey {
   return { workspaceId, environment, endpointId };
 }

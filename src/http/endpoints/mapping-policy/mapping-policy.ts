@@ -1,4 +1,4 @@
-import { documentTag } from '../../../domain/document.ts';
+import { documentTag, SINGLETON_ID } from '../../../domain/document.ts';
 import { mappingMode, mappingPolicyDefinition } from '../../../domain/mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../../../domain/mapping-policy/mapping-policy-body.ts';
 import { modeField } from '../../../domain/policy-mode.ts';
@@ -47,10 +47,10 @@ export const putMappingPolicy = endpoint({
   purpose: 'change the mapping policy',
   body: mappingPolicyBody,
   isConditional: true,
-  handle: async ({ context, caller, body: { mode }, precondition, reply }) => {
-    const { document } = await put(context, caller, mode, precondition);
+  handle: async ({ context, caller, body, precondition, reply }) => {
+    const { document } = await put(context, caller, SINGLETON_ID, body, precondition);
     setDocumentTag(reply, document);
-    return successBody({ mapping_policy: jsonObject({ mode }) });
+    return successBody({ mapping_policy: jsonObject(body) });
   },
   description: {
     tag: 'Catalogue',

@@ -60,7 +60,7 @@ export const putPropertySchema = endpoint({
   body: propertySchemaBody,
   isConditional: true,
   handle: async ({ context, caller, body: sentBody, precondition, reply }) => {
-    const { created, document } = await put(context, caller, sentBody, precondition);
+    const { created, document } = await put(context, caller, SINGLETON_ID, sentBody, precondition);
     if (created) reply.code(201);
     setDocumentTag(reply, document);
     return json(sentBody);
