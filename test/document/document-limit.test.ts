@@ -101,6 +101,17 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     assert.equal((await call('DELETE', '/v1/data-sources/source-2')).status, 204);
   });
 
+  it('are not made larger by a longer id of the user group that they are reserved for', async () => {
+    const { store, groupToken, call } = await tenant('renamed');
+    const reserved = { ...sources(1)['source-0'], user_group_id: 'a' };
+    await store('data_source', { ...sources(270), reserved });
+    await groupToken(null);
+    const rename = (user_group_id: string) => call('POST', '/v1/user-groups/a/rename', { user_group_id });
+    assertProblem(await rename('longer'), 'limit_reached');
+    assert.equal((await call('GET', '/v1/user-groups/a')).status, 200);
+    assert.equal((await rename('b')).status, 200);
+  });
+
   it('are listed in pages of about 256 KiB', async () => {
     const { store, call } = await tenant('pages');
     await store('data_source', sources(200));

@@ -174,7 +174,10 @@ async function draftOfEntry(
  * Refuses a configuration that exceeds a limit, unless the exceeding part does not grow. Throws
  * `limit_reached`.
  */
-function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void {
+export function refuseLimits(
+  config: EnvironmentConfig,
+  drafts: readonly Pick<Draft, 'key' | 'stored' | 'prepared'>[],
+): void {
   const changed = new Set(drafts.flatMap(({ stored }) => stored ?? []));
   const after: Pick<Document, 'kind' | 'id' | 'body'>[] = [
     ...config.documents.filter((document) => !changed.has(document)),

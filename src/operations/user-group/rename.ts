@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition } from '../../domain/catalogue/catalogue.ts';
-import { nextVersion } from '../../domain/document.ts';
+import { type Document, nextVersion } from '../../domain/document.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { tenantOf } from '../../domain/tenant.ts';
 import { asImported } from '../../domain/token.ts';
@@ -9,21 +9,23 @@ import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { DocumentChange, UserGroupRename } from '../../store/port.ts';
 import { reservedInstead } from '../catalogue/catalogue.ts';
-import { MAX_CONFIG_CHANGES, MAX_CONFIG_DELIVERIES } from '../config/plan.ts';
-import { type OpenUserGroup, openToken } from '../context.ts';
+import { MAX_CONFIG_CHANGES, MAX_CONFIG_DELIVERIES, refuseLimits } from '../config/plan.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import type { DocumentContext } from '../document/document.ts';
 import { callerOfAttempts } from '../document/environment-config.ts';
 import { newEvent, userGroupEvent } from '../event/event.ts';
 import { changedTooOften, idTaken, userGroupNotFound, versionMismatch } from '../refusals.ts';
 
+type RenameContext = DocumentContext & Pick<Context, 'cpu'>;
+
 /**
  * Gives the group another id. Its `team_id`, tokens, history and stored values stay the same, and data
  * sources reserved for it remain reserved. Repeating the call returns the renamed group. Throws
  * `user_group_not_found`, `user_group_exists` if another group has the new id, `version_mismatch` if the
- * precondition is not met, and `limit_reached` if too many data sources are reserved for it.
+ * precondition is not met, and `limit_reached` if too many data sources are reserved for it, or become too large.
  */
 export async function renameUserGroup(
-  context: DocumentContext,
+  context: RenameContext,
   caller: Caller,
   userGroupId: string,
   newUserGroupId: string,
@@ -80,7 +82,7 @@ async function readRename(store: BatchingStore, key: UserGroupKey, to: UserGroup
 }
 
 async function commandFor(
-  context: DocumentContext,
+  context: RenameContext,
   caller: Caller,
   { userGroup, token }: OpenUserGroup,
   to: UserGroupKey,
@@ -109,14 +111,14 @@ async function commandFor(
  * before they are made.
  */
 async function moveReservations(
-  context: DocumentContext,
+  context: RenameContext,
   caller: Caller,
   from: string,
   to: string,
 ): Promise<UserGroupRename['config']> {
   const { store, configs, clock } = context;
   const config = await configs.of(store, caller);
-  const changes: DocumentChange[] = [];
+  const changes: (DocumentChange & { after: Document })[] = [];
   for (const before of config.ofKind(dataSourceDefinition.kind).values()) {
     const body = reservedInstead(before.body, from, to);
     if (body === null) continue;
@@ -127,6 +129,11 @@ async function moveReservations(
   const endpoints = changes[0]?.event?.endpoints.length ?? 0;
   const max = Math.min(MAX_CONFIG_CHANGES, Math.floor(MAX_CONFIG_DELIVERIES / endpoints));
   if (changes.length > max) throw tooManyReservations(changes.length, max, endpoints);
+  if (changes.some(({ before, after }) => after.body.length > before!.body.length)) {
+    await context.cpu.turn(config.characters);
+    const drafts = changes.map(({ before, after }) => ({ key: after, stored: before, prepared: after }));
+    refuseLimits(config, drafts);
+  }
   return { tenant: tenantOf(caller), version: config.version, changes };
 }
 
