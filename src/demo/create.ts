@@ -80,7 +80,7 @@ async function createCatalogue(context: Context, caller: Caller): Promise<void> 
   const dataSources = samples.map((sample) => {
     const name = `Orders, ${sample.slice(-2).toUpperCase()} (demo)`;
     const attributes = jsonText({ demo: sample });
-    const dataSource = { schemaId: demoIds.schema, name, attributes, reservedFor: null };
+    const dataSource = { schema_id: demoIds.schema, name, attributes, user_group_id: null };
     return putDataSource(context, caller, sampleDataSourceId(sample), dataSource, ONLY_CREATE);
   });
   const created = [

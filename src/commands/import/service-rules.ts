@@ -38,10 +38,10 @@ async function readCatalogue(client: ServiceClient): Promise<CatalogueDocument[]
 
 function dataSourceDocument(listed: ServiceObject): CatalogueDocument {
   const dataSource = {
-    schemaId: listed.string('schema_id'),
+    schema_id: listed.string('schema_id'),
     name: listed.string('name'),
     attributes: listed.text('attributes'),
-    reservedFor: listed.stringOrNull('user_group_id'),
+    user_group_id: listed.stringOrNull('user_group_id'),
   };
   const body = dataSourceText(dataSource, listed.number('data_source_id'));
   return { kind: 'data_source', id: listed.string('provided_id'), body };

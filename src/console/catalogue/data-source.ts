@@ -47,7 +47,7 @@ ${textField({
   ...form.field('user_group_id'),
   hint: 'Empty: any user group can be mapped to it. With an id, every other user group that is mapped to it gets an error, and never this data.',
 })}`,
-  doubt: async (call, id, { schemaId }) => {
+  doubt: async (call, id, { schema_id: schemaId }) => {
     const config = await environmentConfig(call);
     const stored = config.ofKind('data_source').get(id);
     const isStored = stored !== undefined && parseDataSource(stored).schemaId === schemaId;

@@ -43,14 +43,10 @@ export const dataSourceFields = {
 
 export type SchemaBody = SchemaMembers<typeof schemaFields, 'name'>;
 
-export interface DataSourceBody {
-  schemaId: string;
-  name: string;
-  /** The user group that it is reserved for; null if none. */
-  reservedFor: string | null;
-  /** Text as it was sent. */
-  attributes: JsonText;
-}
+type DataSourceMembers = SchemaMembers<typeof dataSourceFields, 'schema_id' | 'name'>;
+
+/** `attributes`: text as it was sent. */
+export type DataSourceBody = Omit<DataSourceMembers, 'attributes'> & { attributes: JsonText };
 
 export const schemaBody = bodyType({
   name: 'CatalogueSchema',
@@ -64,9 +60,8 @@ export const dataSourceBody = bodyType({
   fields: dataSourceFields,
   required: ['schema_id', 'name'],
   convert: ({ value, members }): DataSourceBody => {
-    const { schema_id: schemaId, name, attributes, user_group_id: reservedFor } = value;
-    refuseCredential(attributes);
-    return { schemaId, name, attributes: members.get('attributes') ?? EMPTY_OBJECT, reservedFor };
+    refuseCredential(value.attributes);
+    return { ...value, attributes: members.get('attributes') ?? EMPTY_OBJECT };
   },
 });
 

@@ -10,6 +10,7 @@ import type { Document, DocumentDefinition } from '../document.ts';
 import { decodeString, NULL, parseJson, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
+import type { SchemaBody } from './catalogue-body.ts';
 
 export const schemaDefinition = {
   kind: 'schema',
@@ -306,12 +307,7 @@ export function parseMapping(mapping: JsonText | null): Record<string, Reference
   return mapping === null ? {} : parseJson(mapping);
 }
 
-interface StoredSchema {
-  name: string;
-  default_data_source: Reference | null;
-}
-
-export function storedSchema({ body }: Pick<Document, 'body'>): StoredSchema {
+export function storedSchema({ body }: Pick<Document, 'body'>): Required<SchemaBody> {
   return JSON.parse(body);
 }
 

@@ -89,8 +89,8 @@ export async function putDataSource(
     if (isDefault && refuseLargeDefaults(current, { kind: 'data_source', id, body }))
       return { body, config: current };
     // Otherwise the schema may get this data source as its default before the write.
-    const key = documentKey(caller, schemaDefinition, sent.schemaId);
-    return { body, related: { key, stored: current.ofKind('schema').get(sent.schemaId) ?? null } };
+    const key = documentKey(caller, schemaDefinition, sent.schema_id);
+    return { body, related: { key, stored: current.ofKind('schema').get(sent.schema_id) ?? null } };
   };
   const put = (reader: Caller) =>
     putDocument(context, reader, dataSourceDefinition, id, replacement, precondition);
@@ -114,15 +114,15 @@ function alone<Result>(
 }
 
 export function dataSourceText(
-  { schemaId, name, attributes, reservedFor }: DataSourceBody,
+  { schema_id, name, attributes, user_group_id }: DataSourceBody,
   dataSourceId: number,
 ): JsonText {
   const members: Record<keyof typeof dataSourceFields, JsonText | undefined> = {
-    schema_id: jsonText(schemaId),
+    schema_id: jsonText(schema_id),
     name: jsonText(name),
     attributes,
     // Absent instead of null, as earlier versions stored it. Last, so that a rename can replace it.
-    user_group_id: reservedFor === null ? undefined : jsonText(reservedFor),
+    user_group_id: user_group_id === null ? undefined : jsonText(user_group_id),
   };
   return objectText([['data_source_id', jsonText(dataSourceId)], ...Object.entries(members)]);
 }
