@@ -24,6 +24,9 @@ import { atCurrentConfig, type EnvironmentConfig } from '../document/environment
 import { leaseId } from '../machinery/id-lease.ts';
 import { countDefaultUse, refuseIfUsed } from './use.ts';
 
+/** Placeholder for the number of a data source that is not stored yet. */
+export const NO_NUMBER = 0;
+
 type CatalogueContext = DocumentContext & Pick<Context, 'catalogueMutex'>;
 
 /**
@@ -75,14 +78,8 @@ export async function putDataSource(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, configs } = context;
-  const newNumber = () => leaseId(store, 'data_source_id');
-  const config = await configs.of(store, caller);
-  const known = config.ofKind('data_source').get(id) ?? null;
-  const unused = known === null ? await newNumber() : null;
-  const numberFor = async (stored: Document | null) =>
-    stored === null ? (unused ?? (await newNumber())) : readDataSourceId(stored);
   const replacement = async (stored: Document | null, reader: Caller) => {
-    const number = await numberFor(stored);
+    const number = stored === null ? await leaseId(store, 'data_source_id') : readDataSourceId(stored);
     const body = dataSourceText(sent, number);
     const current = await configs.of(store, reader);
     const isDefault = current.catalogue.hasDefault(id, number);
@@ -94,8 +91,10 @@ export async function putDataSource(
   };
   const put = (reader: Caller) =>
     putDocument(context, reader, dataSourceDefinition, id, replacement, precondition);
-  const number = await numberFor(known);
-  const isLonger = known === null || dataSourceText(sent, number).length > known.body.length;
+  const config = await configs.of(store, caller);
+  const known = config.ofKind('data_source').get(id);
+  const number = known === undefined ? NO_NUMBER : readDataSourceId(known);
+  const isLonger = known === undefined || dataSourceText(sent, number).length > known.body.length;
   return isLonger && config.catalogue.hasDefault(id, number) ? alone(context, caller, put) : put(caller);
 }
 

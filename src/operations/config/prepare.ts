@@ -8,7 +8,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { BodyType } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, sameDigest } from '../../domain/token.ts';
-import { dataSourceText, schemaText } from '../catalogue/catalogue.ts';
+import { dataSourceText, NO_NUMBER, schemaText } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, type NewDocument, openSecret, type Target } from '../document/document.ts';
 import { prepareIntegration } from '../integration/integration.ts';
@@ -28,9 +28,6 @@ export type ConfigTarget = Target<ConfigContext>;
 
 type BodyOf<Name extends SectionName> =
   (typeof configSections)[Name]['body'] extends BodyType<infer Body> ? Body : never;
-
-/** Placeholder for the number of a data source in a plan that creates it. */
-const NO_NUMBER = 0;
 
 /** Checks a sent entry beyond its own fields. Throws `invalid_request`. */
 const preparations: {
