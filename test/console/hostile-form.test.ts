@@ -10,7 +10,7 @@ import { limits } from '../../src/domain/field.ts';
 import { CpuQueue } from '../../src/operations/machinery/cpu-queue.ts';
 import { RawConnection } from '../support/connection/raw-connection.ts';
 import { ConsoleBrowser, newWorkspace } from '../support/console.ts';
-import { textOf } from '../support/console-page.ts';
+import { csrfOf, textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { admitted, eventually } from '../support/process.ts';
@@ -181,6 +181,19 @@ describe('A form of the console', () => {
       name: '',
     });
     assert.ok(rows.text.split('<textarea').length < OPTIONS);
+  });
+
+  it('is refused if a hidden field is not what the page has', async () => {
+    const { browser } = await newWorkspace(service);
+    const refused = await browser.post('/console/user-groups/-/new', {
+      csrf: csrfOf(await browser.get('/console/user-groups')),
+      user_group_id: 'a',
+      'mapping-0-schema': '40',
+      'mapping-0-stored': '{',
+      'mapping-0-searched': '1',
+      'mapping-0': 'x',
+    });
+    assert.equal(refused.status, 400, refused.text);
   });
 
   it('for signing in is accepted while others send as many large forms as they may', async () => {

@@ -112,11 +112,16 @@ function referenceText(
   return JSON.stringify(source?.providedId ?? typed) as JsonText;
 }
 
-/** Returns the text that an input with suggestions shows for the reference. */
-function searchedText(catalogue: Catalogue, reference: string): string {
-  if (reference === '') return '';
-  const parsed = JSON.parse(reference) as Reference;
-  return catalogue.find(parsed)?.providedId ?? String(parsed);
+/** Returns the text that an input with suggestions shows for the reference; empty if it is none. */
+function searchedText(catalogue: Catalogue, text: string): string {
+  const reference = parseReference(text);
+  return reference === undefined ? '' : (catalogue.find(reference)?.providedId ?? String(reference));
+}
+
+/** Returns undefined unless the text is the JSON of a reference, which a form need not have. */
+function parseReference(text: string): Reference | undefined {
+  const parsed = parseLenient(text);
+  return typeof parsed === 'string' || typeof parsed === 'number' ? parsed : undefined;
 }
 
 export function mappingFields(
@@ -196,9 +201,8 @@ function choicesFor(
   offered: readonly DataSource[],
   { config: { catalogue }, userGroupId, maxShown }: Surroundings,
 ): (readonly [string, string])[] {
-  const reference = parseLenient(value);
-  const isReference = typeof reference === 'string' || typeof reference === 'number';
-  const current = isReference ? catalogue.find(reference) : undefined;
+  const reference = parseReference(value);
+  const current = reference === undefined ? undefined : catalogue.find(reference);
   const shown = offered.filter((each, index) => index < maxShown || each === current);
   const choices = shown.map((each) => {
     // A reference by number stays a number.
@@ -209,7 +213,7 @@ function choicesFor(
   return [
     ['', defaultText(catalogue, schemaId, userGroupId)],
     ...choices,
-    ...(isOffered ? [] : [[value, `missing: ${isReference ? reference : value}`] as const]),
+    ...(isOffered ? [] : [[value, `missing: ${reference ?? value}`] as const]),
   ];
 }
 
