@@ -41,6 +41,7 @@ import {
   table,
   time,
   titleWith,
+  visible,
 } from './markup/html.ts';
 import { nextPage, PAGE_SIZE, pageQuery } from './markup/pagination.ts';
 import { issuedView } from './markup/shown-once.ts';
@@ -237,7 +238,7 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
       actions: isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : NO_HTML,
       main: html`${problemSummary(problem)}
 ${definitions([
-  ['Id', html`<code>${id}</code>${copyButton(id, 'id')}`],
+  ['Id', html`<code>${visible(id)}</code>${copyButton(id, 'id')}`],
   ...(await rows(document, call)),
   ['Created', time(createdAt)],
   ['Updated', html`${time(updatedAt)} (version ${version})`],

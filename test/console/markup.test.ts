@@ -125,6 +125,17 @@ describe('markup in the console', () => {
     }
   });
 
+  it('names the invisible characters of ids, which would otherwise look the same', async () => {
+    const id = 'z\u200bw\u202e';
+    await service.get({ user_group_id: id, name: 'Z' });
+    for (const path of [`${LIST}?search=${encodeURIComponent(id)}`, `${LIST}/${encodeURIComponent(id)}`]) {
+      const marks = elementsOf((await browser.get(path)).text)
+        .filter(({ attributes }) => attributes.class === 'invisible')
+        .map(({ attributes }) => attributes.title);
+      assert.deepEqual(marks.slice(0, 2), ['U+200B', 'U+202E'], path);
+    }
+  });
+
   it('acts on exactly the group whose id is like a path or a URL', async () => {
     const read = (id: string) => service.call('GET', pathOf(id).replace('/console', '/v1'));
     for (const id of pathLike) await create(id, id);

@@ -60,6 +60,20 @@ export function breakable(name: string): Html {
   return LONG_WORD.test(name) ? html`<span class="long">${name}</span>` : html`${name}`;
 }
 
+/** Invisible characters, except for those within emoji and words: ids that differ only in one look the same. */
+const INVISIBLE = /([\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff])/;
+
+/** Names each invisible character of an id beside it, by the style of the page: the text of the id is unchanged. */
+export function visible(id: string): Html {
+  const parts = id.split(INVISIBLE);
+  return html`${parts.map((part, index) => (index % 2 === 0 ? html`${part}` : invisible(part)))}`;
+}
+
+function invisible(character: string): Html {
+  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  return html`<span class="invisible" title="U+${code}">${character}</span>`;
+}
+
 /**
  * Renders an id, complete for scripts and screen readers; hides its middle where there is too little room. A
  * browser that translates the page keeps it.
@@ -67,7 +81,7 @@ export function breakable(name: string): Html {
 export function identifier(id: string): Html {
   if (WHOLE.test(id)) return html`<span class="id whole" translate="no">${id}</span>`;
   if (!CUTTABLE.test(id))
-    return html`<span class="${LONG_WORD.test(id) ? 'id long' : 'id'}" translate="no">${id}</span>`;
+    return html`<span class="${LONG_WORD.test(id) ? 'id long' : 'id'}" translate="no">${visible(id)}</span>`;
   return html`<span class="id cut" translate="no" title="${id}"><span class="start">${id.slice(0, -END)}</span><span>${id.slice(-END)}</span></span>`;
 }
 

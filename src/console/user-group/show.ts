@@ -27,6 +27,7 @@ import {
   none,
   pathTo,
   time,
+  visible,
 } from '../markup/html.ts';
 import { jsonBlock } from '../markup/json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
@@ -123,7 +124,7 @@ function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): H
   const { providedId, teamId, version, suspendedAt, lastSeenAt, createdAt, updatedAt } = userGroup;
   const suspension = html` since ${time(suspendedAt)}: its tokens resolve to nothing`;
   return definitions([
-    ['Id', html`<code>${providedId}</code>${copyButton(providedId, 'id')}`],
+    ['Id', html`<code>${visible(providedId)}</code>${copyButton(providedId, 'id')}`],
     ['Status', html`${statusBadge(userGroup)}${suspendedAt === null ? '' : suspension}`],
     ...tokenRows(call, userGroup, token),
     ['Last seen', lastUse(lastSeenAt)],
