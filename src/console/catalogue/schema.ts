@@ -6,6 +6,7 @@ import { DocumentPages, Doubt, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../form/fields.ts';
 import { type Form, numberMember, textMember } from '../form/form.ts';
 import { absent, buttonTo, type Html, html, time } from '../markup/html.ts';
+import { pageUrl } from '../markup/pagination.ts';
 import { ADMINS, environmentConfig } from '../page.ts';
 import { DATA_SOURCES, dataSourceLink, dataSourcePages } from './data-source.ts';
 
@@ -58,7 +59,7 @@ ${checkField({
     const dataSources = config.catalogue.ofSchema(id);
     const stored = config.ofKind('data_source');
     const shown = dataSources.slice(0, SHOWN).map(({ providedId }) => stored.get(providedId)!);
-    const create = `${newPath(DATA_SOURCES)}?${new URLSearchParams({ schema: id })}`;
+    const create = pageUrl(newPath(DATA_SOURCES), { schema: id });
     return html`<h2>Data sources of this schema</h2>
 ${await dataSourcePages.table(shown, call)}
 ${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}

@@ -3,14 +3,15 @@
 import { type Caller, isPermitted, type Permission } from '../../domain/api-token.ts';
 import type { EventTarget, TargetType } from '../../domain/event/event.ts';
 import { pathTo } from '../markup/html.ts';
+import { pageUrl } from '../markup/pagination.ts';
 import { ADMINS, READERS } from '../page.ts';
 
 export function eventsAbout({ type, id }: EventTarget): string {
-  return `${pathTo('events')}?${new URLSearchParams({ target_type: type, target_id: id })}`;
+  return pageUrl(pathTo('events'), { target_type: type, target_id: id });
 }
 
 export function eventsBy(apiTokenId: number): string {
-  return `${pathTo('events')}?actor=${apiTokenId}`;
+  return pageUrl(pathTo('events'), { actor: String(apiTokenId) });
 }
 
 /** Permissions to see the page about a target, and its path. */

@@ -41,7 +41,7 @@ function changesSection(title: string, changes: readonly Change[]): Html {
 
 function keepBox(change: Change): Html {
   const label = `Keep the stored value of ${change.path.join(' ')}`;
-  return html`<label class="keep"><input type="checkbox" name="${KEEP}" value="${nameOfChange(change)}" aria-label="${label}"> Keep stored</label>`;
+  return html`<label><input type="checkbox" name="${KEEP}" value="${nameOfChange(change)}" aria-label="${label}"> Keep stored</label>`;
 }
 
 /** Second button of a form, which sends its fields to the edit page instead. */
