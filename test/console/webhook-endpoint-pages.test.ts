@@ -179,6 +179,24 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     assert.match(textOf(unknown), /has no delivery of an event with this id/);
   });
 
+  it('leads back to the part of the list from which an event was delivered again', async () => {
+    await using receiver = await Receiver.start();
+    const { tenant, browser } = await newTenant();
+    await tenant.endpoint('crm', receiver.url);
+    await tenant.createGroup('acme');
+    const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
+    const page = `${LIST}/crm`;
+    const { csrf } = await openForm(browser, page, '/console/sign-out');
+    for (const [from, to] of [
+      [`${service.url}${page}?state=delivered`, `${page}?state=delivered`],
+      ['https://elsewhere.example/', page],
+    ] as const) {
+      const path = `${page}/deliveries/${event_id}/redeliver`;
+      const { headers } = await browser.post(path, { csrf: csrf! }, { referer: from });
+      assert.equal(headers.location, to);
+    }
+  });
+
   it('shows the health of each endpoint: one that fails is not green', async () => {
     await using receiver = await Receiver.start();
     const { tenant, browser } = await newTenant();

@@ -69,8 +69,8 @@ export class ConsoleBrowser {
   }
 
   /** Sends the fields as they are, without a page. */
-  post(action: string, fields: Fields): Promise<TestResponse> {
-    return this.#post(action, fields);
+  post(action: string, fields: Fields, headers: Fields = {}): Promise<TestResponse> {
+    return this.#post(action, fields, headers);
   }
 
   /** Does the same for fields of which several have the same name. */
@@ -87,11 +87,11 @@ export class ConsoleBrowser {
     return this.get(headers.location!);
   }
 
-  #post(path: string, fields: Fields): Promise<TestResponse> {
+  #post(path: string, fields: Fields, headers: Fields = {}): Promise<TestResponse> {
     // Browsers send line breaks as CR LF.
     const entries = Object.entries(fields).map(([name, text]) => [name, text.replace(/\r?\n/g, '\r\n')]);
     const body = new URLSearchParams(entries).toString();
-    return this.#send('POST', path, body);
+    return this.#send('POST', path, body, headers);
   }
 
   #store(cookie: string): void {

@@ -20,6 +20,22 @@ export function requestPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0]!;
 }
 
+const HOME = '/console/user-groups';
+
+/** Returns the path of the console to open: never another site, nor a path that contains a token. */
+export function nextPath(text: string, otherwise = HOME): string {
+  if (hasToken(text)) return otherwise;
+  const url = URL.parse(text, 'http://console');
+  if (url === null || url.host !== 'console' || !url.pathname.startsWith('/console/')) return otherwise;
+  return /^\/console\/(?:sign-|sessions)/.test(url.pathname) ? otherwise : url.pathname + url.search;
+}
+
+/** Returns the path of the page with the link or the form that led to this request. */
+export function pageBefore({ headers }: FastifyRequest, otherwise?: string): string {
+  const before = URL.parse(headers.referer ?? '');
+  return nextPath(before === null ? '' : before.pathname + before.search, otherwise);
+}
+
 /** Whether the browser may have a session that it did not send because it followed a link on another site. */
 export function mayWithholdSession({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];

@@ -6,8 +6,8 @@ import { actionForm, hidden, submit } from '../form/fields.ts';
 import { badge, buttonTo, type Html, html, pathTo, table } from '../markup/html.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
+import { nextPath, pageBefore } from '../request/browser.ts';
 import { digestOfSession, requestSessions, SLOTS, storeSession } from './session.ts';
-import { nextPath } from './sign-in.ts';
 
 const PATH = pathTo('sessions');
 const shared = {
@@ -21,7 +21,8 @@ export const sessions: Page = {
   method: 'GET',
   path: '/sessions',
   handle: async (call) => {
-    const next = pageBefore(call);
+    // A switch leads back to the page that linked to this one, to compare two environments.
+    const next = pageBefore(call.request);
     const rows: (readonly [string, string, string, string, Html])[] = [];
     for (const [slot, session] of requestSessions(call.context, call.request)) {
       const caller = await findActiveApiToken(call.context, digestOfSession(session));
@@ -66,12 +67,6 @@ export const switchSession: Page = {
     return { location: nextPath(form.text('next')) };
   },
 };
-
-/** Address of the page that linked to this one: a switch leads back to it, to compare two environments. */
-function pageBefore({ request }: PageCall): string {
-  const before = URL.parse(request.headers.referer ?? '');
-  return nextPath(before === null ? '' : before.pathname + before.search);
-}
 
 function switchForm({ session }: PageCall, slot: number, next: string, to: string): Html {
   return actionForm(

@@ -8,13 +8,12 @@ import { Problem } from '../../problem.ts';
 import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import { html } from '../markup/html.ts';
 import { type Page, READERS } from '../page.ts';
-import { hasToken, queryParameters, refuseOtherSites } from '../request/browser.ts';
+import { nextPath, queryParameters, refuseOtherSites } from '../request/browser.ts';
 import { type ConsoleOptions, receiveForm, tracked } from '../request/exchange.ts';
 import { redirect, sendView } from '../request/response.ts';
 import { digestOfSession, endSession, requestSession, SLOTS } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 
-const HOME = '/console/user-groups';
 const PATH = '/console/sign-in';
 const DONE_PATH = `${PATH}/done`;
 /** Largest sign-in form, which anyone can submit: more than the longest address to return to. */
@@ -82,12 +81,4 @@ function signInPage(next: string, isAnother: boolean, problem?: Problem) {
   const text = html`<p>You stay signed in with the other API tokens, and can switch between them.</p>`;
   const fields = { next, ...(isAnother && { another: '1' }) };
   return signInView({ action: PATH, fields, ...(isAnother && { text }) }, problem);
-}
-
-/** Returns the path of the console to open: never another site, nor a path that contains a token. */
-export function nextPath(text: string): string {
-  if (hasToken(text)) return HOME;
-  const url = URL.parse(text, 'http://console');
-  if (url === null || url.host !== 'console' || !url.pathname.startsWith('/console/')) return HOME;
-  return /^\/console\/(?:sign-|sessions)/.test(url.pathname) ? HOME : url.pathname + url.search;
 }

@@ -3,6 +3,7 @@
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { redeliver, testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { ADMINS, type Page } from '../page.ts';
+import { pageBefore } from '../request/browser.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 
 const shared = {
@@ -29,6 +30,8 @@ export const redeliverEvent: Page = {
   handle: async (call) => {
     const id = pages.documentId(call);
     await redeliver(call.context, call.caller, id, documentIdParameter(call.request, 'event_id'));
-    return { location: pages.documentPath(id), notice: 'The event is delivered again: see the deliveries.' };
+    // Keeps the page and the state of the list, on whose first page the delivery need not be.
+    const location = pageBefore(call.request, pages.documentPath(id));
+    return { location, notice: 'The event is delivered again: it is pending until the receiver accepts it.' };
   },
 };
