@@ -95,7 +95,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     // A number that was pasted may have spaces.
     assert.equal((await browser.submitFrom(form, edit, { ttl_seconds: ' 900 ' })).status, 303);
     const { json } = await call('GET', '/v1/integrations/m');
-    assert.equal(json.integration.ttl_seconds, 900);
+    assert.deepEqual([json.integration.ttl_seconds, json.integration.unrestricted], [900, false]);
     assert.deepEqual(json.integration.claims, metabase.claims);
     assert.equal(await signatureKeyOf(await mint('m'), [SECRET, OTHER_SECRET]), SECRET);
     assert.equal((await browser.submit(edit, edit, { secret: OTHER_SECRET })).status, 303);
