@@ -18,16 +18,17 @@ interface Group {
 }
 
 type Headers = Record<string, string>;
-type Change = (service: TestService, group: Group, headers: Headers) => Promise<TestResponse>;
+type Change = (service: TestService, group: Group, headers: Headers, index?: number) => Promise<TestResponse>;
 
-/** Every call that can change an existing group, as a request that changes it. */
+/** Every call that can change an existing group, as a request that changes it, to another value for each index. */
 const changes: Record<string, Change> = {
-  'PUT /api/user': (service, { id }, headers) => service.put({ user_group_id: id, name: 'New' }, { headers }),
+  'PUT /api/user': (service, { id }, headers, index = 0) =>
+    service.put({ user_group_id: id, name: `New ${index}` }, { headers }),
   'POST /api/user': (service, { token }, headers) => service.post({ current_token: token }, { headers }),
-  'PATCH /v1/user-groups/{user_group_id}': (service, { id }, headers) =>
-    service.call('PATCH', `${USER_GROUPS}/${id}`, { properties: { new: 1 } }, { headers }),
-  'PUT /v1/user-groups/{user_group_id}': (service, { id }, headers) =>
-    service.call('PUT', `${USER_GROUPS}/${id}`, { name: 'New' }, { headers }),
+  'PATCH /v1/user-groups/{user_group_id}': (service, { id }, headers, index = 0) =>
+    service.call('PATCH', `${USER_GROUPS}/${id}`, { name: `New ${index}` }, { headers }),
+  'PUT /v1/user-groups/{user_group_id}': (service, { id }, headers, index = 0) =>
+    service.call('PUT', `${USER_GROUPS}/${id}`, { name: `New ${index}` }, { headers }),
   'POST /v1/user-groups/{user_group_id}/rotate': (service, { id }, headers) =>
     service.call('POST', `${USER_GROUPS}/${id}/rotate`, undefined, { headers }),
   'POST /v1/user-groups/{user_group_id}/suspend': (service, { id }, headers) =>
@@ -102,24 +103,18 @@ describeOnEachDatabase('preconditions', (database) => {
 
       it('one of many parallel calls with the same If-Match succeeds', async () => {
         const group = await createGroup(service);
+        const ifMatch = { 'if-match': group.etag };
         const responses = await Promise.all(
-          Array.from({ length: PARALLEL }, () => change(service, group, { 'if-match': group.etag })),
+          Array.from({ length: PARALLEL }, (_, index) => change(service, group, ifMatch, index)),
         );
         if (name.startsWith('DELETE')) {
           assert.equal(responses.filter(({ status }) => status === 204).length, 1);
           assert.ok(responses.every(({ status }) => [204, 404, 412].includes(status)));
-        } else if (name.startsWith('POST')) {
-          assert.deepEqual(statusesOf(responses), ONE_SUCCESS);
-          const winner = responses.find(({ status }) => status === 200);
-          const { token, version } = (await stateOf(service, group.id)) as {
-            token: string;
-            version: number;
-          };
-          assert.deepEqual([token, version], [winner?.json.user_group.token, 2]);
         } else {
-          // A call that changes nothing keeps the version, so later identical calls may succeed too.
-          assert.ok(responses.some(({ status }) => status === 200));
-          assert.ok(responses.every(({ status }) => status === 200 || status === 412));
+          assert.deepEqual(statusesOf(responses), ONE_SUCCESS);
+          const winner = responses.find(({ status }) => status === 200)?.json.user_group;
+          const stored = (await stateOf(service, group.id)) as typeof winner;
+          assert.deepEqual([stored.name, stored.token, stored.version], [winner.name, winner.token, 2]);
         }
       });
     });
@@ -311,34 +306,55 @@ describeOnEachDatabase('preconditions', (database) => {
   });
 
   describe('that cannot be honoured', () => {
-    const call = (path: string, headers: Headers) => service.call('GET', path, undefined, { headers });
     const date = 'Tue, 03 Mar 2026 09:15:00 GMT';
+    const dates = [
+      ['If-Modified-Since', date],
+      ['If-Unmodified-Since', date],
+      ['If-Range', '"1-1"'],
+    ] as const;
+    const conditional: Record<string, Change> = { ...changes };
+    for (const [name, create] of Object.entries(creations))
+      conditional[name] = (service, { id }, headers) => create(service, { user_group_id: id }, headers);
+    conditional['GET /v1/user-groups/{user_group_id}'] = (service, { id }, headers) =>
+      service.call('GET', `${USER_GROUPS}/${id}`, undefined, { headers });
 
-    it('get 400 on endpoints without versions, and on every endpoint if they have a date or a range', async () => {
-      for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/errors', USER_GROUPS]) {
-        for (const [header, value, detail] of [
-          ['If-Match', '"1-1"', /If-Match/],
-          ['If-None-Match', '*', /If-None-Match/],
-          ['If-Modified-Since', date, /If-Modified-Since.*If-Match/i],
-          ['If-Unmodified-Since', date, /If-Unmodified-Since.*If-Match/i],
-          ['If-Range', '"1-1"', /If-Range.*If-Match/i],
-        ] as const) {
-          const response = await call(path, { [header]: value });
+    it('get 400 on endpoints without versions', async () => {
+      const paths = ['/healthz', '/readyz', '/openapi.json', '/docs', '/errors', USER_GROUPS];
+      for (const endpoint of [...paths.map((path) => `GET ${path}`), 'POST /v1/resolve']) {
+        const [method, path] = endpoint.split(' ') as [string, string];
+        const body = method === 'POST' ? { token: 'unknown' } : undefined;
+        for (const [header, value] of [['If-Match', '"1-1"'], ['If-None-Match', '*'], ...dates] as const) {
+          const response = await service.call(method, path, body, { headers: { [header]: value } });
           assertProblem(response, 'invalid_request');
-          assert.match(response.json.detail, detail, path);
+          assert.ok(response.json.detail.startsWith(`${header} `), endpoint);
         }
       }
     });
 
-    it('get 400 with the name of the header if they are malformed', async () => {
+    it('get 400 and change nothing if they have a date or a range', async () => {
       const group = await createGroup(service);
-      for (const [name, change] of Object.entries(changes)) {
+      const before = await stateOf(service, group.id);
+      for (const [name, call] of Object.entries(conditional)) {
+        for (const [header, value] of dates) {
+          const response = await call(service, group, { [header]: value });
+          assertProblem(response, 'invalid_request');
+          assert.match(response.json.detail, new RegExp(`^${header} .*If-Match`), name);
+        }
+        assert.deepEqual(await stateOf(service, group.id), before, name);
+      }
+    });
+
+    it('get 400 with the name of the header, and change nothing, if they are malformed', async () => {
+      const group = await createGroup(service);
+      const before = await stateOf(service, group.id);
+      for (const [name, call] of Object.entries(conditional)) {
         for (const header of ['If-Match', 'If-None-Match'])
           for (const value of ['**', '', 'x', '"1-1', '"1-1" "1-2"', '"1-1", *', 'w/"1-1"', '"1\t1"']) {
-            const response = await change(service, group, { [header]: value });
+            const response = await call(service, group, { [header]: value });
             assertProblem(response, 'invalid_request');
             assert.ok(response.json.detail.includes(header), name);
           }
+        assert.deepEqual(await stateOf(service, group.id), before, name);
       }
     });
   });
