@@ -17,7 +17,7 @@ const connections: Record<string, Record<string, string>> = {
   'a pooler': { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0', UGS_POSTGRES_PREPARED_STATEMENTS: 'off' },
 };
 
-for (const isolation of ['repeatable read', 'serializable']) {
+for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
   for (const [way, env] of Object.entries(connections)) {
     describe(`connected to ${way} with the default isolation level ${isolation}`, () => {
       const stack = suiteStack();

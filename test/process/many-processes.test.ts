@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { postgres, type TestDatabase } from '../support/database.ts';
-import type { TestResponse } from '../support/http.ts';
+import type { TestRequest, TestResponse } from '../support/http.ts';
 import { createApiToken, Folder, run, type Service, serve, served } from '../support/process.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -110,7 +110,8 @@ describe('three processes on one PostgreSQL database', () => {
     const body = { user_group_id: 'deleted', name: 'D' };
     for (const service of services) {
       const { token: old } = (await service.call(token, 'GET', '/api/user', body)).json.user_group;
-      await service.call(token, 'DELETE', '/v1/user-groups/deleted');
+      const deleted = await served(() => service.call(token, 'DELETE', '/v1/user-groups/deleted'));
+      assert.equal(deleted.status, 204);
       const resolve = (each: Service) => each.call(token, 'POST', '/v1/resolve', { token: old });
       assert.deepEqual((await Promise.all(services.map(resolve))).map(statusOf), [404, 404, 404]);
       const responses = await callAll('GET', [body]);
@@ -152,21 +153,50 @@ describe('three processes on one PostgreSQL database', () => {
     }
   });
 
+  /** Sends the calls to all processes in parallel, and returns the response of the only one that is accepted. */
+  async function acceptedOf(
+    headers: TestRequest['headers'],
+    request: (index: number) => TestRequest,
+  ): Promise<TestResponse> {
+    const calls = Array.from({ length: 30 }, (_, index) =>
+      services[index % PROCESSES]!.send({ ...request(index), token, headers }),
+    );
+    const responses = await Promise.all(calls);
+    const statuses = responses.map(statusOf).sort();
+    assert.deepEqual(statuses, [200, ...Array.from({ length: 29 }, () => 412)]);
+    return responses.find(({ status }) => status === 200)!;
+  }
+
   it('accept one of many parallel updates of the same version', async () => {
     const body = { user_group_id: 'once', name: 'Once' };
     const { headers } = await services[0]!.call(token, 'GET', '/api/user', body);
-    const responses = await Promise.all(
-      Array.from({ length: 30 }, (_, index) =>
-        services[index % PROCESSES]!.send({
-          method: 'PUT',
-          token,
-          body: { user_group_id: 'once', name: `Once ${index}` },
-          headers: { 'if-match': headers.etag },
-        }),
-      ),
-    );
-    const statuses = responses.map(({ status }) => status).sort();
-    assert.deepEqual(statuses, [200, ...Array.from({ length: 29 }, () => 412)]);
+    await acceptedOf({ 'if-match': headers.etag }, (index) => ({
+      method: 'PUT',
+      body: { user_group_id: 'once', name: `Once ${index}` },
+    }));
+  });
+
+  it('accept one of many parallel rotations of the same version', async () => {
+    const body = { user_group_id: 'turned once', name: 'T' };
+    let { headers, json } = await services[0]!.call(token, 'GET', '/api/user', body);
+    for (let round = 0; round < ROUNDS; round++) {
+      const { etag } = headers;
+      const request = [
+        { method: 'POST', body: { current_token: json.user_group.token } },
+        { method: 'POST', path: '/v1/user-groups/turned%20once/rotate' },
+      ];
+      ({ headers, json } = await acceptedOf({ 'if-match': etag }, (index) => request[index % 2]!));
+      const stored = await services[round]!.call(token, 'GET', '/api/user', body);
+      assert.equal(stored.json.user_group.token, json.user_group.token);
+    }
+  });
+
+  it('accept one of many parallel creations with If-None-Match: *', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const body = { user_group_id: `created once ${round}`, name: 'C' };
+      const { json } = await acceptedOf({ 'if-none-match': '*' }, () => ({ body }));
+      assert.equal(json.new_user_group, true);
+    }
   });
 
   it('reject an API token that a command has just revoked', async () => {
