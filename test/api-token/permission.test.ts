@@ -80,12 +80,17 @@ describeOnEachDatabase('An API token', (database) => {
   const service = TestService.of(database, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
   before(async () => {
     service.token = (await service.apiToken({ permission: 'admin' })).token;
-    await service.get(EXISTING);
-    await served(() => service.call('PUT', '/v1/integrations/metabase', integrations.metabase));
     const endpoint = { url: 'http://127.0.0.1:1025/', event_types: ['*'] };
-    await service.call('PUT', `/v1/webhook-endpoints/${EXISTING_ENDPOINT}`, endpoint);
-    await service.call('PUT', '/v1/schemas/40', { name: 'Orders' });
-    await service.call('PUT', '/v1/data-sources/acme-orders', { schema_id: '40', name: 'Orders' });
+    for (const [method, path, body] of [
+      ['GET', '/api/user', EXISTING],
+      ['PUT', '/v1/integrations/metabase', integrations.metabase],
+      ['PUT', `/v1/webhook-endpoints/${EXISTING_ENDPOINT}`, endpoint],
+      ['PUT', '/v1/schemas/40', { name: 'Orders' }],
+      ['PUT', '/v1/data-sources/acme-orders', { schema_id: '40', name: 'Orders' }],
+    ] as const) {
+      const { status, text } = await served(() => service.call(method, path, body));
+      assert.ok(status < 300, text);
+    }
   });
 
   const call = ({ method, path, body }: TestRequest, token: string | null): Promise<TestResponse> =>
@@ -97,6 +102,20 @@ describeOnEachDatabase('An API token', (database) => {
     for (const operation of operations)
       if ((await call(onExisting(operation), token)).json?.code !== code) others.push(operation.operationId);
     return others.toSorted();
+  }
+
+  /** Returns which of the existing objects the lists contain. */
+  async function listed(token: string): Promise<Set<string>> {
+    const isList = ({ method, path, security }: DescribedOperation) =>
+      method === 'GET' && security.length > 0 && !path.includes('{');
+    const pages = await Promise.all(operations.filter(isList).map((list) => call(requestOf(list), token)));
+    return new Set(pages.flatMap(({ text }) => text.match(/There|Orders|metabase|127\.0\.0\.1/g) ?? []));
+  }
+
+  async function changes(): Promise<{ type: string }[]> {
+    const { json } = await service.call('GET', '/v1/events?limit=1000');
+    assert.equal(json.next_cursor, null);
+    return json.events;
   }
 
   it('is required by every endpoint that is not public, and valid', async () => {
@@ -112,6 +131,7 @@ describeOnEachDatabase('An API token', (database) => {
   for (const place of [{ workspaceName: 'elsewhere' }, { environment: 'Testing' } as const]) {
     it(`does not learn from any endpoint what exists in another place than ${Object.values(place)}`, async () => {
       const { token } = await service.apiToken({ permission: 'admin', ...place });
+      const before = await changes();
       const isAbout = (operation: DescribedOperation) =>
         operation.security.length > 0 &&
         operation.method !== 'PUT' &&
@@ -122,27 +142,30 @@ describeOnEachDatabase('An API token', (database) => {
         const missing = await call({ ...request, ...errorRequests(operation).user_group_not_found }, token);
         const outcomes = [existing, missing].map(({ status, json }) => [status, json?.code]);
         assert.deepEqual(outcomes[0], outcomes[1], operation.operationId);
+        // The events of a deleted group remain, so the list of a missing one is empty.
+        if (operation.operationId === 'listUserGroupEvents') assert.deepEqual(existing.json.events, []);
+        else assert.match(`${existing.status} ${existing.json.code}`, /^404 (\w+_)?not_found$/);
         assert.doesNotMatch(existing.text, new RegExp(EXISTING.name), operation.operationId);
       }
-      const isList = ({ method, path, security }: DescribedOperation) =>
-        method === 'GET' && security.length > 0 && !path.includes('{');
-      for (const operation of operations.filter(isList)) {
-        const { text } = await call(requestOf(operation), token);
-        assert.doesNotMatch(text, /There|Orders|metabase|127\.0\.0\.1/, operation.operationId);
-      }
+      assert.deepEqual(await changes(), before);
+      assert.deepEqual(await listed(token), new Set());
+      assert.equal((await listed(service.token)).size, 4);
     });
   }
-
-  const changes = async () => (await service.call('GET', '/v1/events?limit=1000')).text;
 
   describe('allows nothing but what its permission allows:', () => {
     for (const [permission, allowed] of Object.entries(permitted) as [Permission, string[]][]) {
       it(permission, async () => {
         const { token } = await service.apiToken({ permission });
-        const before = await changes();
+        const { length } = await changes();
         const found = await operationsWithout('permission_denied', token);
         assert.deepEqual(found, [...PUBLIC, ...allowed].toSorted());
-        assert.equal((await changes()) === before, !allowed.includes('updateUserGroup'));
+        const types = (await changes()).slice(0, -length).map(({ type }) => type);
+        assert.equal(types.length > 0, allowed.includes('updateUserGroup'));
+        assert.ok(
+          types.every((type) => type.startsWith('user_group.')),
+          types.join(),
+        );
       });
     }
   });

@@ -155,7 +155,7 @@ describe('three processes on one PostgreSQL database', () => {
 
   /** Sends the calls to all processes in parallel, and returns the response of the only one that is accepted. */
   async function acceptedOf(
-    headers: TestRequest['headers'],
+    headers: Record<string, string | undefined>,
     request: (index: number) => TestRequest,
   ): Promise<TestResponse> {
     const calls = Array.from({ length: 30 }, (_, index) =>
