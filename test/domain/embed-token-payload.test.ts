@@ -518,6 +518,11 @@ describe('A token for Metabase', () => {
       );
     for (const value of [true, 0, '1', 'a,b', '1.2', '1,a', 'a1,2', '7-b', [1, 'a', true]])
       assert.deepEqual(payload(integration, withValue(value)).params, { p: value });
+    for (const [value, pointer] of [
+      ['9007199254740993', '/properties/p'],
+      ['[1,9007199254740993]', '/properties/p/1'],
+    ] as const)
+      assertErrors(() => payload(integration, { properties: `{"p":${value}}` as JsonText }), [pointer]);
   });
 
   it('has only scalars and lists of scalars', () => {

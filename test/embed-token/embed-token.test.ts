@@ -126,6 +126,12 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
       );
     });
 
+    it('is not minted with a value that is not one of the user group', async () => {
+      const minted = await mint('narrow-jwt', { regions: ['LATAM'] });
+      assertProblem(minted, 'claim_invalid');
+      assert.equal(minted.json.errors[0].pointer, '/narrow/regions');
+    });
+
     it('is not minted with a property that no claim, rule or resource of the token has', async () => {
       const { regions, boards } = regional.properties;
       const sub = { property: 'region' };
@@ -425,6 +431,10 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
         [{ integration: 'jwt', ...id, viewer: 'x'.repeat(256) }, '/viewer'],
         [{ integration: 'jwt', ...id, viewer: 7 }, '/viewer'],
         [{ integration: 'metabase', ...id, resource: 'dashboard' }, '/resource'],
+        ...[null, [], 'x', 7].map((narrow): [object, string] => [
+          { integration: 'jwt', ...id, narrow },
+          '/narrow',
+        ]),
       ];
       for (const [body, pointer] of bodies) {
         const response = await site.mint(body);

@@ -218,6 +218,20 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     return rows.map(({ bytes }) => Number(bytes));
   }
 
+  it('stores a small change of large properties in a small event', async () => {
+    const { token } = await newWorkspace();
+    const large = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, 'x'.repeat(300)]));
+    const properties = { ...large, nested: { deep: { ...large, n: 0 } } };
+    await service.get({ user_group_id: 'large', name: 'Large', properties }, { token });
+    const patch = { nested: { deep: { n: 1 } } };
+    await service.call('PATCH', '/v1/user-groups/large', { properties: patch }, { token });
+    const [, bytes] = await storedBytes('large');
+    assert.ok(bytes! < 400, String(bytes));
+    assert.deepEqual((await historyTexts(token, 'large')).slice(1), [
+      '{"properties":{"nested":{"from":{"deep":{"n":0}},"to":{"deep":{"n":1}}}}}',
+    ]);
+  });
+
   it('names the members whose values do not fit into an event, and keeps the others', async () => {
     const { token } = await newWorkspace();
     const path = '/v1/user-groups/bounded';

@@ -59,6 +59,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database)
     assertProblem(await rotate('grace', { grace_period_seconds: -1 }), 'invalid_request');
     assertProblem(await rotate('grace', { current_token: third }), 'unknown_field');
     assertProblem(await rotate('grace', '[]'), 'invalid_request');
+    assertProblem(await rotate('unknown'), 'user_group_not_found');
   });
 
   it('rotates once for each of concurrent calls without If-Match', async () => {

@@ -50,6 +50,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
       ['suspend', true, 2],
       ['resume', false, 3],
     ] as const) {
+      assertProblem(await change(action, 'unknown'), 'user_group_not_found');
       const changed = await change(action, 'plain');
       assert.equal(changed.status, 200, changed.text);
       const stored = await service.read('plain');
