@@ -282,8 +282,13 @@ export class BatchingStore {
     const committed = this.#batchers.onWrite?.(sent);
     if (committed) written.then(committed, () => {});
     const isLater = this.#hasWritten;
-    // Leased ids that are not used have none.
+    // Leased ids that are not used have no effect, nor has a rotation that loses against another one.
     this.#hasWritten ||= sent.kind !== 'leaseIds';
+    if (sent.kind === 'rotateToken')
+      written.then(
+        (rotated) => (this.#hasWritten = isLater || rotated !== null),
+        () => {},
+      );
     return (isLater ? afterWrite(written) : written) as Promise<CommandResult<Kind>>;
   }
 }

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { computeBucket } from '../../src/domain/bucket.ts';
+import { digestToken } from '../../src/domain/token.ts';
 import { IdLease } from '../../src/operations/machinery/id-lease.ts';
 import { ThreadSum } from '../../src/scheduling/thread-sum.ts';
 import { type BatchingOptions, BatchingStore } from '../../src/store/batching-store.ts';
@@ -31,6 +33,19 @@ const REQUEST_MS = 500;
 /** Reads that take longer are slow. */
 const FAST_READ_MS = 20;
 const LEASE = { kind: 'leaseIds', sequence: 'api_token_id', count: 1 } as const;
+/** Rotation of a token that no group has. */
+const LOST_ROTATION: Command<'rotateToken'> = {
+  kind: 'rotateToken',
+  bucket: computeBucket(1, 'default', 'Lost'),
+  providedId: 'Lost',
+  teamId: 1,
+  currentDigest: digestToken('none'),
+  forgottenDigest: null,
+  tokenDigest: digestToken('new'),
+  sealedToken: { keyId: 'key', ciphertext: 'token' },
+  previousTokenExpiresAt: null,
+  now: 1,
+};
 /** Exceeds two blocks of ids. */
 const IDS = 2_500;
 
@@ -144,19 +159,19 @@ describeOnEachDatabase('The batching store', (kind) => {
     assert.equal((await end(failing)).constructor, StartedTooLate);
   });
 
-  it('ends a late call as one that may have had an effect if its request has written more than a lease', async () => {
+  it('ends a late call as one that may have had an effect if its request has written more than a lease or lost rotation', async () => {
     const store = batchedStore(100);
-    for (const isLease of [true, false]) {
-      const request = store.until(performance.now() + REQUEST_MS);
-      await request.write(LEASE);
-      if (!isLease) await request.write({ kind: 'pingWrite' });
-      await setTimeout(REQUEST_MS + 1);
+    const commands = [LEASE, LOST_ROTATION, { kind: 'pingWrite' }] as const;
+    const requests = commands.map(() => store.until(performance.now() + REQUEST_MS));
+    for (const [index, command] of commands.entries()) await requests[index]!.write<CommandKind>(command);
+    await setTimeout(REQUEST_MS + 1);
+    for (const [index, request] of requests.entries()) {
       const waiting = request.inTime(new Promise<never>(() => {}));
       const late = await Promise.allSettled([waiting, request.read({ kind: 'ping' }), request.write(LEASE)]);
       for (const { reason } of late as PromiseRejectedResult[])
         assert.deepEqual(
           [reason instanceof StoreUnavailable, reason instanceof StartedTooLate],
-          [true, isLease],
+          [true, commands[index]!.kind !== 'pingWrite'],
         );
     }
   });
