@@ -9,6 +9,7 @@ import {
   PropertyValidator,
 } from '../src/operations/property-schema/validator/validator.ts';
 import { Problem } from '../src/problem.ts';
+import { eventually } from '../test/support/process.ts';
 
 const TENANT = 1;
 /**
@@ -32,7 +33,7 @@ interface Verdicts {
   different: string[];
 }
 
-/** `folder` contains the tests of one dialect. */
+/** `folder` contains the tests of one dialect. Throws if there are none. */
 export async function judgeSuite(folder: string): Promise<Verdicts> {
   await using validator = new PropertyValidator();
   const verdicts: Verdicts = { same: 0, rejected: {}, different: [] };
@@ -49,6 +50,7 @@ export async function judgeSuite(folder: string): Promise<Verdicts> {
         }
     }
   }
+  if (verdicts.same + verdicts.different.length === 0) throw new Error(`${folder} contains no tests`);
   return verdicts;
 }
 
@@ -68,12 +70,11 @@ async function whyRejected(validator: PropertyValidator, schema: JsonText): Prom
 }
 
 /** Repeats the work while the validator is overloaded, as it is on a busy machine. */
-async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof Problem && error.code === 'overloaded')) throw error;
-    }
-  }
+function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  return eventually('a validator that is not overloaded', () =>
+    work().catch((error) => {
+      if (error instanceof Problem && error.code === 'overloaded') return null;
+      throw error;
+    }),
+  );
 }
