@@ -109,6 +109,22 @@ function changedBy(command: Command): string | undefined {
   return isChange ? keyToString(command.key) : undefined;
 }
 
+/** Commands without an effect that a caller sees: ids that are not used, and deliveries without an endpoint. */
+const PREPARATIONS: ReadonlySet<CommandKind> = new Set(['leaseIds', 'deleteDeliveries']);
+
+/** Commands that requests repeat after a conflict, and their results for one: it had no effect. */
+const REFUSABLE: ReadonlySet<CommandKind> = new Set([
+  'updateUserGroup',
+  'deleteUserGroup',
+  'renameUserGroup',
+  'rotateToken',
+  'rotateApiToken',
+  'putDocument',
+  'deleteDocument',
+  'changeConfig',
+]);
+const REFUSALS: ReadonlySet<CommandResult> = new Set([null, false, 'version_mismatch', 'stale'] as const);
+
 /** Queues of the store. Each has its own batches. */
 export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
@@ -140,7 +156,8 @@ export class BatchingStore {
   readonly #tenant: number;
   #prefetched: { query: PrefetchQuery; result: Promise<QueryResult> } | null = null;
 
-  #hasWritten = false;
+  /** Number of commands of this request that may have an effect. */
+  #effects = 0;
 
   static create(
     store: Store,
@@ -199,7 +216,7 @@ export class BatchingStore {
 
   /** Whether this request has sent a command that may have an effect. */
   get hasWritten(): boolean {
-    return this.#hasWritten;
+    return this.#effects > 0;
   }
 
   onWrite(listener: WriteListener): void {
@@ -212,7 +229,7 @@ export class BatchingStore {
     if (this.#startBy === Number.POSITIVE_INFINITY) return promise;
     const since = performance.now();
     const result = withDeadline(this.#startBy, promise, timeoutError ?? (() => this.#lateSince(since)));
-    return this.#hasWritten ? afterWrite(result) : result;
+    return this.hasWritten ? afterWrite(result) : result;
   }
 
   /** Error for a wait since this time (`performance.now()`) for what other requests read and write. */
@@ -264,7 +281,7 @@ export class BatchingStore {
     const { lists, reads } = this.#batchers;
     const batcher = isList(query.kind) ? lists : reads;
     const found = batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant });
-    return (this.#hasWritten ? afterWrite(found) : found) as Promise<QueryResult<Kind>>;
+    return (this.hasWritten ? afterWrite(found) : found) as Promise<QueryResult<Kind>>;
   }
 
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
@@ -281,19 +298,18 @@ export class BatchingStore {
     });
     const committed = this.#batchers.onWrite?.(sent);
     if (committed) written.then(committed, () => {});
-    const isLater = this.#hasWritten;
-    // Leased ids that are not used have no effect, nor has a rotation that loses against another one.
-    this.#hasWritten ||= sent.kind !== 'leaseIds';
-    if (sent.kind === 'rotateToken')
+    const isLater = this.hasWritten;
+    if (!PREPARATIONS.has(sent.kind)) this.#effects++;
+    if (REFUSABLE.has(sent.kind))
       written.then(
-        (rotated) => (this.#hasWritten = isLater || rotated !== null),
+        (result) => REFUSALS.has(result) && this.#effects--,
         () => {},
       );
     return (isLater ? afterWrite(written) : written) as Promise<CommandResult<Kind>>;
   }
 }
 
-/** A call of a request that has written. If it never starts, that must not mean that the request had no effect. */
+/** A call of a request that has written. That it never started does not mean that the request had no effect. */
 function afterWrite<Result>(call: Promise<Result>): Promise<Result> {
   return call.catch((error) => {
     throw error instanceof StartedTooLate ? new StoreUnavailable(error.message) : error;

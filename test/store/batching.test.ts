@@ -46,6 +46,9 @@ const LOST_ROTATION: Command<'rotateToken'> = {
   previousTokenExpiresAt: null,
   now: 1,
 };
+const TENANT = { workspaceId: 1, environment: 'Customer' } as const;
+const CLEARING = { kind: 'deleteDeliveries', endpoint: { ...TENANT, endpointId: 'crm' }, limit: 1 } as const;
+const REFUSED_CHANGE = { kind: 'changeConfig', tenant: TENANT, version: 12_345, changes: [] } as const;
 /** Exceeds two blocks of ids. */
 const IDS = 2_500;
 
@@ -159,9 +162,9 @@ describeOnEachDatabase('The batching store', (kind) => {
     assert.equal((await end(failing)).constructor, StartedTooLate);
   });
 
-  it('ends a late call as one that may have had an effect if its request has written more than a lease or lost rotation', async () => {
+  it('ends a late call as one that may have had an effect if its request has written more than a preparation or refused change', async () => {
     const store = batchedStore(100);
-    const commands = [LEASE, LOST_ROTATION, { kind: 'pingWrite' }] as const;
+    const commands = [LEASE, CLEARING, LOST_ROTATION, REFUSED_CHANGE, { kind: 'pingWrite' }] as const;
     const requests = commands.map(() => store.until(performance.now() + REQUEST_MS));
     for (const [index, command] of commands.entries()) await requests[index]!.write<CommandKind>(command);
     await setTimeout(REQUEST_MS + 1);

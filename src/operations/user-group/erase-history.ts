@@ -11,7 +11,6 @@ import {
   userGroupKey,
 } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { StartedTooLate } from '../../store/port.ts';
 import { findNewestEvent } from '../event/newest.ts';
 import { tooBusy } from '../refusals.ts';
 import { earlierParts, newestEnd } from './history.ts';
@@ -37,17 +36,14 @@ export class HistoryErasures {
     // Another group with the id, or this one after a rename, has another text.
     const name = `${keyToString(userGroup)} ${userGroup.sealedToken.ciphertext}`;
     const erasure = this.#erasures.get(name) ?? this.#start(store, userGroup, name);
-    try {
-      const erasedTo = await store.inTime(erasure);
-      // Later changes need another erasure.
-      this.#erasures.delete(name);
-      return erasedTo;
-    } catch (error) {
-      if (!(error instanceof StartedTooLate)) throw error;
-      throw tooBusy(
+    const erasedTo = await store.inTime(erasure, () =>
+      tooBusy(
         'The user group has a long history, whose values are being removed before the group is. Repeat the request.',
-      );
-    }
+      ),
+    );
+    // Later changes need another erasure.
+    this.#erasures.delete(name);
+    return erasedTo;
   }
 
   #start(store: BatchingStore, userGroup: UserGroup, name: string): Promise<number> {
