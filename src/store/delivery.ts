@@ -4,14 +4,18 @@
 import { documentTag } from '../domain/document.ts';
 import { firstEventIdAt } from '../domain/event/event.ts';
 import type { VersionTag } from '../domain/user-group/user-group.ts';
-import type { FinishedAttempt, WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import type {
+  DeliveryKey,
+  FinishedAttempt,
+  WebhookEndpointKey,
+} from '../domain/webhook-endpoint/delivery.ts';
 import { endpointDocumentKey } from '../domain/webhook-endpoint/webhook-endpoint.ts';
 import { DELIVERY, DELIVERY_KEY, ENDPOINT_POSITION, FAILING_ENDPOINT } from './entities.ts';
 import { byDelivery } from './lock-order.ts';
 import type { Command, CommandKind, CommandResult } from './port.ts';
 import { failingSince, HAS_ENDPOINT, LAST_EVENT_ID, READS } from './reads.ts';
 import { bigint, type Cell, RowShape, text } from './row-shape.ts';
-import { all, column, exists, run, type Statement, statement } from './statement.ts';
+import { all, exists, run, type Statement, statement } from './statement.ts';
 import { type CommandSteps, type Steps, type StepsTransaction, send, sendEach, together } from './steps.ts';
 
 const HAS_KEY =
@@ -66,12 +70,15 @@ export const CANCEL = statement('cancel_delivery')`
   update deliveries set state = 'failed', next_attempt_at = null, error = $6 where ${HAS_KEY} and state = 'pending'`;
 
 // Event ids sort by time, so the index leads to the oldest deliveries of an endpoint. Batches continue as those of events
-// do (event.ts).
+// do (event-deletion.ts).
 export const FIND_OLDEST = statement('find_oldest_deliveries')`
-  select event_id from deliveries where ${HAS_ENDPOINT} and event_id > $4 and event_id < $5 order by event_id limit $6`;
+  select ${DELIVERY_KEY.names} from deliveries where ${HAS_ENDPOINT} and event_id > $4 and event_id < $5
+  order by event_id limit $6`;
 
-export const DELETE = statement('delete_oldest_deliveries')`
-  delete from deliveries where ${HAS_ENDPOINT} and event_id > $4 and event_id <= $5 returning event_id`;
+// A statement for each row, in order: one for a range locks rows in the order of its plan, and deadlocks with FINISH.
+export const DELETE = statement(
+  'delete_delivery',
+)`delete from deliveries where ${HAS_KEY} returning event_id`;
 
 export const SET_FAILING = statement('set_failing_since')`
   insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names}) values (${FAILING_ENDPOINT.parameters})
@@ -111,11 +118,13 @@ export const DELIVERY_WRITES = {
   },
   *deleteDeliveries({ endpoint, limit }, transaction) {
     if ((yield* lockedTag(endpoint, transaction)) !== null) return 0;
-    return (yield* deleteOldest(endpoint, '', LAST_EVENT_ID, limit)).found.length;
+    const { found } = yield* deleteOldest(endpoint, ['', LAST_EVENT_ID, limit]);
+    return found.length;
   },
-  *deleteOldDeliveries({ endpoint, before, limit, after: [after = ''] = [] }) {
-    const { found, deleted } = yield* deleteOldest(endpoint, after, firstEventIdAt(before), limit);
-    return { deleted, hasMore: found.length === limit, next: [found.at(-1) ?? null] };
+  *deleteOldDeliveries({ endpoint, before, limit, after = [''] }) {
+    const { found, deleted } = yield* deleteOldest(endpoint, [...after, firstEventIdAt(before), limit]);
+    const last = found.at(-1)?.eventId ?? null;
+    return { deleted, hasMore: found.length === limit, next: [last] };
   },
   *setFailingSince({ endpoint, since }) {
     const key = ENDPOINT_POSITION.cells(endpoint);
@@ -145,15 +154,14 @@ function* lockedTag(
   return document && documentTag(document);
 }
 
-/** Deletes those of events between two ids, of which another process may delete some of those found. */
+/** `bounds`: event ids before and after the events, and the limit. Another process may delete some of those found. */
 function* deleteOldest(
   endpoint: WebhookEndpointKey,
-  after: Cell,
-  before: string,
-  limit: number,
-): Steps<{ found: string[]; deleted: number }> {
-  const start = [...ENDPOINT_POSITION.cells(endpoint), after];
-  const found = yield* send(column<string>(FIND_OLDEST, [...start, before, limit]));
-  const deleted = yield* send(column(DELETE, [...start, found.at(-1) ?? after]));
-  return { found, deleted: deleted.length };
+  bounds: readonly Cell[],
+): Steps<{ found: DeliveryKey[]; deleted: number }> {
+  const found = yield* send(
+    all(DELIVERY_KEY, FIND_OLDEST, [...ENDPOINT_POSITION.cells(endpoint), ...bounds]),
+  );
+  const isDeleted = yield* sendEach(DELETE, DELIVERY_KEY, found);
+  return { found, deleted: isDeleted.filter(Boolean).length };
 }

@@ -1,11 +1,11 @@
 // Commands that delete old events, or the changes of events whose user group is deleted.
 
-import type { EventType, StoredEvent } from '../domain/event/event.ts';
-import { TENANT } from './entities.ts';
+import type { EventKey, EventType } from '../domain/event/event.ts';
+import { EVENT_KEY, TENANT } from './entities.ts';
 import { HAS_TARGET, userGroupCells } from './event-target.ts';
 import { AHEAD_EVENTS, type Command, type CommandResult } from './port.ts';
 import { Entity } from './row-shape.ts';
-import { all, column, one, run, type Statement, statement } from './statement.ts';
+import { all, column, exists, one, run, type Statement, statement } from './statement.ts';
 import { type CommandSteps, type Steps, send } from './steps.ts';
 
 // A rename keeps its two ids, or a reader of the feed would not know which of its copies the deletion concerns.
@@ -14,7 +14,11 @@ const RENAMED: EventType = 'user_group.renamed';
 /** Condition on the columns of an event whose changes the deletion of its user group erases. */
 export const IS_ERASABLE = `(changes is not null and type <> '${RENAMED}')`;
 
-const OLD_EVENT = new Entity<Pick<StoredEvent, 'position' | 'occurredAt'>>((column) => ({
+const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  target: { type: column.text('target_type'), id: column.text('target_id') },
   position: column.bigint('position'),
   occurredAt: column.bigint('occurred_at'),
 }));
@@ -25,11 +29,9 @@ export const FIND_OLD = statement('find_old_events')`
   select ${OLD_EVENT.names} from events where workspace_id = $1 and environment = $2 and position >= $3
   order by position, event_id limit $4`;
 
-// One statement for a whole range: one for each event takes twice as long on PostgreSQL.
-export const DELETE = statement('delete_old_events')`
-  delete from events where workspace_id = $1 and environment = $2 and position between $3 and $4
-    and (occurred_at < $5 or occurred_at > $6)
-  returning position`;
+// A statement for each row, in order: one for a range locks rows in the order of its plan, and deadlocks with ERASE.
+export const DELETE = statement('delete_event')`
+  delete from events where ${HAS_TARGET} and position = $6 returning position`;
 
 // A rename only links earlier events to its own: it is deleted when they are.
 export const DELETE_RENAMES = statement('delete_user_group_renames')`
@@ -52,18 +54,20 @@ export const deleteOldEvents: CommandSteps<'deleteOldEvents'> = function* (
     .filter(isOld)
     .slice(0, limit);
   if (old.length === 0) return { deleted: 0, hasMore: false };
-  const last = old.at(-1)!.position;
+  const last = Math.max(...old.map(({ position }) => position));
   // A kept event may precede a deleted one: positions are not in the order of the clocks.
   const kept = found.find((event) => !old.includes(event));
+  const deletions = old.map((event) => exists(DELETE, EVENT_KEY.cells(event)));
   const upTo = kept === undefined ? last : kept.position - 1;
-  const [deleted] = yield [
-    column(DELETE, [...TENANT.cells(tenant), ...after, last, before, now ?? Number.MAX_SAFE_INTEGER]),
-    run(DELETE_RENAMES, [...TENANT.cells(tenant), upTo]),
+  const results = yield [
     ...keepPositions(last),
+    ...deletions,
+    run(DELETE_RENAMES, [...TENANT.cells(tenant), upTo]),
   ];
+  const deleted = results.filter((result) => result === true).length;
   // With `now`, the next batch looks at the events that this one has kept again.
   const next = now === undefined && { next: [last] };
-  return { deleted: (deleted as number[]).length, hasMore: old.length === limit, ...next };
+  return { deleted, hasMore: old.length === limit, ...next };
 };
 
 /** Statements that look for events to erase. `range`: the next ones of a target, after position $6 up to $7, at most $8. */

@@ -21,7 +21,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { optionsFor } from '../support/postgres/options.ts';
-import { served } from '../support/process.ts';
+import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -258,6 +258,73 @@ describe('changes of the same webhook deliveries', () => {
     };
     assert.equal(await deadlocksOf(database, 3, work, STATEMENT_MS), 0);
     assert.ok(deleted > deliveries.length, `${deleted} deleted`);
+  });
+});
+
+describe('deletions of old rows', () => {
+  const range = { before: Number.MAX_SAFE_INTEGER, limit: 30 };
+  const stack = suiteStack();
+  let database: TestDatabase;
+  let store: Store;
+  before(async () => {
+    database = stack.use(await postgres.create());
+    await using owner = await SqlConnection.open(database.url);
+    // Plans without it read rows in the order in which they are stored.
+    await owner.query(`alter database ${owner.database} set enable_indexscan = off`);
+    store = await openStore(database.url);
+    stack.defer(() => store.close());
+  });
+
+  /** Fails if the command locks the second row before the first. */
+  async function assertLocksFirst(first: string, second: string, command: Command): Promise<unknown> {
+    await using other = await SqlConnection.open(database.url);
+    await other.query(`begin; select 1 from ${first} for update`);
+    const result = store.write([command]);
+    await eventually('the command to wait', async () => {
+      // Within a transaction, PostgreSQL returns the same list of sessions every time.
+      await other.query('select pg_stat_clear_snapshot()');
+      const { rowCount } = await other.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    await other.query(`select 1 from ${second} for update nowait`);
+    await other.query('commit');
+    return (await result)[0];
+  }
+
+  it('lock webhook deliveries in the order of their events, as other changes of them do', async () => {
+    const endpoint = { ...TENANT, endpointId: 'hook' };
+    const deliveries = ['evt_02', 'evt_01'].map((id) => deliveryTo(endpoint, id));
+    for (const command of [
+      { kind: 'deleteOldDeliveries', endpoint, ...range },
+      { kind: 'deleteDeliveries', endpoint, limit: 30 },
+    ] as const) {
+      await store.write([{ kind: 'copyDeliveries', deliveries }]);
+      const [first, second] = ['evt_01', 'evt_02'].map((id) => `deliveries where event_id = '${id}'`);
+      await assertLocksFirst(first!, second!, command);
+      assert.deepEqual(await runSql(database, 'select event_id from deliveries'), [], command.kind);
+    }
+  });
+
+  it('lock the positions before events, and these in the order of an erasure of changes', async () => {
+    const [later, earlier] = [32, 16].map(
+      (position) =>
+        `(1, 1, 'Customer', 'user_group', 'acme', ${position}, 'evt_${position}', 'user_group.updated', 1, '')`,
+    );
+    const insert = `
+      insert into events (bucket, workspace_id, environment, target_type, target_id, position, event_id, type, occurred_at, actor)
+      values ${later}, ${earlier}`;
+    const [first, second] = [16, 32].map((position) => `events where position = ${position}`);
+    for (const [before, after] of [
+      ['event_positions', first],
+      [first, second],
+    ]) {
+      await runSql(database, insert);
+      const deletion = { kind: 'deleteOldEvents', tenant: TENANT, ...range } as const;
+      const result = await assertLocksFirst(before!, after!, deletion);
+      assert.deepEqual(result, { deleted: 2, hasMore: false, next: [32] });
+    }
   });
 });
 
