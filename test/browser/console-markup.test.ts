@@ -21,7 +21,7 @@ const ids = naughtyStrings.filter(
   (text) => text.trim() === text && !CONTROL.test(text) && text.length <= 255 && !NO_IDS.has(text),
 );
 const texts = joined(ids);
-/** Sample for kinds with a low limit, and for pages of one resource; test/bad-input uses all texts there. */
+/** Sample for kinds with a low limit, and for pages of one resource; test/matrix/naughty-string.test.ts uses all texts there. */
 const some = texts.filter((_, index) => index % 10 === 0);
 
 /** Selects what the console never contains: inline scripts, handlers, styles, and URLs of other origins. */

@@ -332,6 +332,7 @@ describeOnEachDatabase('API tokens while the service is running', (kind) => {
     const { last_used_at: _, ...revoked } = await listed(id);
     assert.equal(revoked.status, 'revoked');
     assert.equal((await command('revoke', String(id))).stdout, `Revoked API token ${id}.\n`);
+    assert.equal((await command('revoke', String(id), '--json')).stdout, `{"id":${id},"status":"revoked"}\n`);
     const { last_used_at: __, ...again } = await listed(id);
     assert.deepEqual(again, revoked);
     assert.equal((await command('revoke', '999999')).code, 3);

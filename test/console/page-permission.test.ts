@@ -9,6 +9,7 @@ import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { send } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const READ = [
@@ -125,6 +126,24 @@ describeOnEachDatabase('A page of the console', (database) => {
         nameOf(page),
       );
     assert.equal((await call('GET', '/v1/events?limit=1000')).text, before);
+
+    /** Returns the lists that show an object of `call`. */
+    async function listsOf(reader: ConsoleBrowser): Promise<string[]> {
+      const lists = pages.filter(({ method, path }) => method === 'GET' && !path.includes(':'));
+      const found: string[] = [];
+      for (const { path } of lists) {
+        const { text } = await served(() => reader.get(`/console${path}`));
+        if (/their-id|Orders/.test(text)) found.push(path);
+      }
+      return found;
+    }
+    assert.deepEqual(await listsOf(browser), []);
+    const populated = ['', '/user-groups', '/events', '/catalogue', '/integrations', '/webhooks'];
+    const own = await listsOf(await ConsoleBrowser.signIn(service, token));
+    assert.deepEqual(
+      populated.filter((path) => !own.includes(path)),
+      [],
+    );
   });
 
   it('is not shown without a session', async () => {

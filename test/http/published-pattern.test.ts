@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { sqlite } from '../support/database.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
@@ -165,9 +165,8 @@ function exampleValue(example: { value?: unknown; $ref?: string }): unknown {
   return document.components.examples[name].value;
 }
 
-// Texts are checked before any query.
-describe('The service enforces the patterns of its description', () => {
-  const service = TestService.of(sqlite);
+describeOnEachDatabase('The service enforces the patterns of its description', (database) => {
+  const service = TestService.of(database);
 
   const { UserGroupRequest } = document.components.schemas;
   const search = document.paths['/v1/user-groups'].get.parameters.find(

@@ -6,9 +6,10 @@ import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
+import { BatchingStore } from '../../src/store/batching-store.ts';
 import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import { pointersOf } from '../support/problem.ts';
+import { assertProblem, pointersOf } from '../support/problem.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
 
 const TOKEN = /^ugt_[0-9A-Za-z]{52}$/;
@@ -257,6 +258,29 @@ describeOnEachDatabase('POST /api/user', (database) => {
         texts.add(JSON.stringify({ ...response.json, request_id: '' }));
       }
       assert.equal(texts.size, 1);
+    });
+
+    it('makes the same queries for a token of another place as for an unknown one, so takes as long', async (t) => {
+      const { token } = await createGroup();
+      const unknown = mintUserGroupToken(computeBucket(1, 'Customer', 'missing')).reveal();
+      for (const fields of [{ workspaceName: 'other' }, { environment: 'Testing' }] as const) {
+        const apiToken = (await service.apiToken(fields)).token;
+        const { mock } = t.mock.method(BatchingStore.prototype, 'read');
+        const queriesOf = async (current_token: string) => {
+          mock.resetCalls();
+          assertProblem(
+            await service.post({ current_token }, { token: apiToken }),
+            'user_group_token_not_found',
+          );
+          return mock.calls.map(({ arguments: [{ kind }] }) => kind);
+        };
+        // The service prefetches for an API token that it knows.
+        await queriesOf(unknown);
+        const queries = await queriesOf(unknown);
+        assert.ok(queries.includes('findUserGroupByToken'));
+        assert.deepEqual(await queriesOf(token), queries);
+        mock.restore();
+      }
     });
 
     it('does not repeat the response for another workspace or environment', async () => {

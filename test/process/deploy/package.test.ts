@@ -209,22 +209,22 @@ describe('A clone without dependencies', () => {
 
 describe('A clone whose dependencies were installed', () => {
   const oldNode = findOldNode();
-  const skip = oldNode === undefined && 'needs a Node before 24.17 in PATH';
-  for (const [how, installed] of [
-    ['without their scripts', ['tsc']],
-    ['without those for development', []],
+  for (const [how, installed, node, commands] of [
+    ['without their scripts', ['tsc'], oldNode, ['start', 'test']],
+    ['without those for development', [], process.execPath, ['test']],
   ] as const)
     describe(how, () => {
+      const skip = node === undefined && 'needs a Node before 24.17 in PATH';
       const folder = Folder.of();
       before(() => {
         copySources(folder);
         mkdirSync(folder.join('node_modules/.bin'), { recursive: true });
         for (const name of installed) writeFileSync(folder.join('node_modules/.bin', name), '');
       });
-      for (const args of [['start'], ['test']])
-        it(`makes "npm ${args}" fail with one line that says what to do`, { skip }, async () => {
-          const env = { PATH: [dirname(oldNode!), '/usr/bin', '/bin'].join(delimiter) };
-          await using program = new Program(folder, args, { command: 'npm', env });
+      for (const command of commands)
+        it(`makes "npm ${command}" fail with one line that says what to do`, { skip }, async () => {
+          const env = { PATH: [dirname(node!), process.env.PATH].join(delimiter) };
+          await using program = new Program(folder, [command], { command: 'npm', env });
           const { code, stderr } = await program.exit(LIMIT_MS);
           assert.notEqual(code, 0);
           const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm '));
