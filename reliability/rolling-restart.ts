@@ -8,7 +8,7 @@ import type { DatabaseKind } from '../test/support/database.ts';
 import { createApiToken, Folder, PROGRAM } from '../test/support/process.ts';
 import { RollingCaller, type Target } from './rolling-restart/caller.ts';
 import { type NginxConfiguration, startNginx } from './rolling-restart/nginx.ts';
-import { RestartedProcess } from './rolling-restart/restarted-process.ts';
+import { type Restart, RestartedProcess } from './rolling-restart/restarted-process.ts';
 
 interface RollingRestartOptions {
   kind: DatabaseKind;
@@ -41,9 +41,11 @@ interface CallerFigures {
   lost: number;
 }
 
-export interface RollingRestartFigures extends CallerFigures, Record<string, number> {
+export interface RollingRestartFigures extends CallerFigures {
   restarts: number;
   slowestRestartMs: number;
+  /** Restarts of the only process that outlast the retries of the client, although they got a processor. */
+  tooSlow: number;
   /** Failed attempts of nginx to reach a process; 0 without nginx. */
   undelivered: number;
 }
@@ -61,6 +63,8 @@ const RETRIES_ALONE = 60;
 /** Default of the client package; they take at least three seconds. */
 const DEFAULT_RETRIES = 5;
 const DEFAULT_RETRIES_MS = 3_000;
+/** Default of the client package. */
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 export async function rollingRestart(options: RollingRestartOptions): Promise<RollingRestartFigures> {
   using folder = new Folder();
@@ -91,41 +95,48 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
   );
   let isOver = false;
   const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
-  const slowestRestartMs = await restartEach(processes, options);
+  const restarted = await restartEach(processes, options);
   isOver = true;
   await calling;
   return {
     restarts: options.restarts,
-    slowestRestartMs,
+    slowestRestartMs: Math.max(...restarted.map(({ tookMs }) => tookMs)),
+    tooSlow: isAlone ? restarted.filter(({ workedMs }) => workedMs >= DEFAULT_RETRIES_MS).length : 0,
     // Connects directly, so that nginx does not affect the result.
     ...(await figuresOf(callers, new UserGroupClient({ url: processes[0]!.url, apiToken }))),
     undelivered: nginx?.undelivered ?? 0,
   };
 }
 
-/** Whether a call needed more retries than the client has by default, although no restart took longer than these. */
-export function isDelayed({ slowestRestartMs, mostRepeated }: RollingRestartFigures): boolean {
-  return slowestRestartMs < DEFAULT_RETRIES_MS && mostRepeated > DEFAULT_RETRIES;
+/**
+ * Whether the defaults of the client do not suffice: for a restart that the machine did not delay, or for a call although
+ * every restart was fast.
+ */
+export function isDelayed({
+  slowestRestartMs,
+  tooSlow,
+  mostRepeated,
+  slowestMs,
+}: RollingRestartFigures): boolean {
+  const isExceeded = mostRepeated > DEFAULT_RETRIES || slowestMs > DEFAULT_TIMEOUT_MS;
+  return tooSlow > 0 || (isExceeded && slowestRestartMs < DEFAULT_RETRIES_MS);
 }
 
-/** Returns the duration of the slowest restart. */
 async function restartEach(
   processes: readonly RestartedProcess[],
   { restarts, programOf, onRestart }: RollingRestartOptions,
-): Promise<number> {
+): Promise<Restart[]> {
   const betweenMs = processes.length === 1 ? BETWEEN_ALONE_MS : BETWEEN_MS;
-  let slowestMs = 0;
+  const restarted: Restart[] = [];
   for (let index = 0; index < restarts; index++) {
     await sleep(betweenMs);
     const process = processes[index % processes.length]!;
-    const startedAt = performance.now();
-    await process.restart(programOf?.(index));
-    const tookMs = Math.round(performance.now() - startedAt);
-    slowestMs = Math.max(slowestMs, tookMs);
-    onRestart(index + 1, process, tookMs);
+    const restart = await process.restart(programOf?.(index));
+    restarted.push(restart);
+    onRestart(index + 1, process, restart.tookMs);
   }
   await sleep(betweenMs);
-  return slowestMs;
+  return restarted;
 }
 
 async function figuresOf(callers: readonly RollingCaller[], client: UserGroupClient): Promise<CallerFigures> {

@@ -1,7 +1,14 @@
 // A process that another one can replace at the same address, and that reports its current phase.
 
 import type { TestDatabase } from '../../test/support/database.ts';
+import { threadStarvedMs } from '../../test/support/faults/callers.ts';
 import { type Folder, PROGRAM, type Service, serve } from '../../test/support/process.ts';
+
+export interface Restart {
+  tookMs: number;
+  /** Without the time in which the new process or the rig waited for a processor, as its other threads do. */
+  workedMs: number;
+}
 
 type Phase = 'serving' | 'ending' | 'starting';
 
@@ -39,8 +46,10 @@ export class RestartedProcess implements AsyncDisposable {
   }
 
   /** Shuts the process down cleanly and starts a new one in its place, of this version or of `program`. */
-  async restart(program = PROGRAM): Promise<void> {
+  async restart(program = PROGRAM): Promise<Restart> {
     const { env } = this.#database;
+    const startedAt = performance.now();
+    const before = threadStarvedMs(process.pid);
     this.#enter('ending');
     this.#service.signal('SIGTERM');
     const { code, stdout, stderr } = await this.#service.exit();
@@ -49,6 +58,9 @@ export class RestartedProcess implements AsyncDisposable {
     this.#enter('starting');
     this.#service = await serve(this.#folder, { env: { ...env, PORT: new URL(this.url).port }, program });
     this.#enter('serving');
+    const tookMs = Math.round(performance.now() - startedAt);
+    const starvedMs = Math.max(threadStarvedMs(this.#service.id), threadStarvedMs(process.pid) - before);
+    return { tookMs, workedMs: Math.round(tookMs - 2 * starvedMs) };
   }
 
   #enter(phase: Phase): void {

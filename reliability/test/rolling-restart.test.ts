@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { postgres } from '../../test/support/database.ts';
 import { isNginxInstalled } from '../rolling-restart/nginx.ts';
-import { rollingRestart } from '../rolling-restart.ts';
+import { isDelayed, rollingRestart } from '../rolling-restart.ts';
 
 const RESTARTS = 2;
 /** With its defaults, nginx fails calls from the second restart. */
@@ -24,6 +24,7 @@ describe('A rolling restart', () => {
     test.diagnostic(JSON.stringify(figures));
     const { failed, lost, wrong, repeated, groups } = figures;
     assert.deepEqual({ failed, lost, wrong }, { failed: 0, lost: 0, wrong: 0 });
+    assert.equal(isDelayed(figures), false);
     assert.ok(groups > 0 && repeated > 0, 'callers were affected by the restarts');
   });
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../../test/support/database.ts';
+import { isDelayed } from '../rolling-restart.ts';
 import { rollingUpgrade } from '../rolling-upgrade.ts';
 
 describeOnEachDatabase('A rolling upgrade that is undone', (kind) => {
@@ -20,6 +21,7 @@ describeOnEachDatabase('A rolling upgrade that is undone', (kind) => {
     test.diagnostic(JSON.stringify(figures));
     const { failed, lost, wrong, warned, groups, migrationMs } = figures;
     assert.deepEqual({ failed, lost, wrong }, { failed: 0, lost: 0, wrong: 0 });
+    assert.equal(isDelayed(figures), false);
     assert.ok(groups > 0 && migrationMs > 0, 'the next version migrated the database under load');
     assert.equal(warned, processes, 'each process of the earlier version served the newer schema');
   });

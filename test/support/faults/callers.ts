@@ -65,16 +65,18 @@ export async function callOnce(
  * later by that, and by as much in the other threads.
  */
 export function starvedMs(processId: number): number {
+  return threadStarvedMs(processId) + threadStarvedMs(process.pid);
+}
+
+/** Returns the same of the main thread of one process. */
+export function threadStarvedMs(processId: number): number {
   if (process.platform !== 'linux') return 0;
-  const waits = [processId, process.pid].map((id) => {
-    try {
-      return Number(readFileSync(`/proc/${id}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
-    } catch {
-      // The process has ended, or the kernel does not count.
-      return 0;
-    }
-  });
-  return waits.reduce((sum, wait) => sum + wait);
+  try {
+    return Number(readFileSync(`/proc/${processId}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
+  } catch {
+    // The process has ended, or the kernel does not count.
+    return 0;
+  }
 }
 
 export class Callers implements Disposable {
