@@ -139,7 +139,8 @@ export function brokenPromises(figures: readonly BurstFigures[], limits = LIMITS
       'every response has the expected status or the code overloaded': burst.wrong === 0,
       [`no event loop iteration uses more than ${limits.turnCpuMs} ms of CPU time`]:
         burst.longestTurnCpuMs <= limits.turnCpuMs,
-      [`/healthz responds within ${limits.healthMs} ms`]: burst.slowestHealthMs <= limits.healthMs,
+      [`/healthz responds within ${limits.healthMs} ms apart from waits for a processor`]:
+        burst.slowestServedHealthMs <= limits.healthMs,
       [`every response arrives within ${limits.answerMs} ms`]: burst.lastAnswerMs <= limits.answerMs,
     };
     const of = `${burst.requests} requests with the body "${burst.body}" to ${burst.endpoint}`;

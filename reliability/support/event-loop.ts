@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseKind, TestDatabase } from '../../test/support/database.ts';
-import { starvedMs } from '../../test/support/faults/callers.ts';
+import { threadStarvedMs } from '../../test/support/faults/callers.ts';
 import { send } from '../../test/support/http.ts';
 import { eventually, Folder, type Service, serve } from '../../test/support/process.ts';
 import { QUIET } from './program.ts';
@@ -63,10 +63,13 @@ export interface TurnFigures {
   longestTurnCpuMs: number;
 }
 
-export interface LoopFigures extends TurnFigures {
-  /** Without the time in which service and rig waited for a processor, as they do on a busy machine. */
+interface HealthFigures {
   slowestHealthMs: number;
+  /** The same without the time in which service or rig waited for a processor, as they do on a busy machine. */
+  slowestServedHealthMs: number;
 }
+
+export interface LoopFigures extends TurnFigures, HealthFigures {}
 
 class EventLoop {
   readonly #service: Service;
@@ -79,8 +82,8 @@ class EventLoop {
 
   /** Returns the result of the work, and figures of the event loop meanwhile. */
   async during<Result>(work: () => Promise<Result>): Promise<[Result, LoopFigures]> {
-    const [[result, slowestHealthMs], turns] = await this.turnsDuring(() => this.#slowestHealthMs(work()));
-    return [result, { ...turns, slowestHealthMs: Math.round(slowestHealthMs) }];
+    const [[result, health], turns] = await this.turnsDuring(() => this.#healthDuring(work()));
+    return [result, { ...turns, ...health }];
   }
 
   /** Does the same without calling `/healthz`. */
@@ -100,22 +103,32 @@ class EventLoop {
     return JSON.parse(readFileSync(this.#file, 'utf8'));
   }
 
-  /** Returns the highest latency of `/healthz` while the work is running. */
-  async #slowestHealthMs<Result>(work: Promise<Result>): Promise<[Result, number]> {
-    const workedMs = () => performance.now() - starvedMs(this.#service.id);
+  /** Returns the highest latencies of `/healthz` while the work is running. */
+  async #healthDuring<Result>(work: Promise<Result>): Promise<[Result, HealthFigures]> {
+    const ids = [this.#service.id, process.pid];
     let isDone = false;
-    let slowestMs = 0;
+    let [slowestMs, slowestServedMs] = [0, 0];
     const probe = async (): Promise<void> => {
       while (!isDone) {
-        const sentAt = workedMs();
+        const before = ids.map(threadStarvedMs);
+        const sentAt = performance.now();
         await send(this.#service.url, { path: '/healthz' });
-        slowestMs = Math.max(slowestMs, workedMs() - sentAt);
+        const tookMs = performance.now() - sentAt;
+        // They may have waited at the same time.
+        const starvedMs = Math.max(...ids.map((id, index) => threadStarvedMs(id) - before[index]!));
+        slowestMs = Math.max(slowestMs, tookMs);
+        slowestServedMs = Math.max(slowestServedMs, tookMs - starvedMs);
         await sleep(PROBE_EVERY_MS);
       }
     };
     const probing = probe();
     try {
-      return [await work, slowestMs];
+      const result = await work;
+      const health = {
+        slowestHealthMs: Math.round(slowestMs),
+        slowestServedHealthMs: Math.round(slowestServedMs),
+      };
+      return [result, health];
     } finally {
       isDone = true;
       await probing;
