@@ -99,9 +99,10 @@ const program = new Command('node reliability/main.ts')
       .option('--callers <callers>', 'number of concurrent callers', positive, 8)
       .option('--path <path>', 'repeat one case found by an earlier run')
       .action(({ cases, callers, path, ...flags }: FuzzFlags) =>
-        runOn('fuzz', flags, ['cases', cases], ({ kind, seed }, onCase) =>
-          fuzz({ kind, cases, seed, callers: path === undefined ? callers : 1, path, onCase }),
-        ),
+        runOn('fuzz', flags, ['cases', cases], async ({ kind, seed }, onCase) => {
+          const used = path === undefined ? callers : 1;
+          return { callers: used, ...(await fuzz({ kind, cases, seed, callers: used, path, onCase })) };
+        }),
       ),
   )
   .addCommand(
@@ -162,7 +163,10 @@ const program = new Command('node reliability/main.ts')
           'rolling-restart',
           flags,
           ['restarts', restarts],
-          (site, onRestart, onFailure) => rollingRestart({ ...site, restarts, nginx, onRestart, onFailure }),
+          async (site, onRestart, onFailure) => ({
+            nginx: nginx ?? 'none',
+            ...(await rollingRestart({ ...site, restarts, nginx, onRestart, onFailure })),
+          }),
           brokenByRestarts,
         ),
       ),
@@ -393,7 +397,7 @@ function runRollingUpgrade({ rounds, processes: most, from = null, ...flags }: R
     ['restarts', 2 * rounds * processes],
     async ({ kind }, onRestart, onFailure) => {
       const figures = await rollingUpgrade({ kind, processes, rounds, from, onRestart, onFailure });
-      return { ...figures, processes };
+      return { rounds, ...figures, processes };
     },
     brokenByRestarts,
   );
