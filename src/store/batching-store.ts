@@ -50,13 +50,11 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
   if (prefetched.kind === 'findUserGroup') {
     return query.kind === 'findUserGroup' && isSameKey(prefetched.key, query.key);
   }
-  if (prefetched.kind === 'findUserGroupByToken') {
-    return query.kind === 'findUserGroupByToken' && isSameAddress(prefetched.address, query.address);
-  }
   return (
-    query.kind === 'resolveToken' &&
+    query.kind === prefetched.kind &&
     isSameAddress(prefetched.address, query.address) &&
-    isSameTenant(prefetched.tenant, query.tenant)
+    prefetched.tenant?.workspaceId === query.tenant?.workspaceId &&
+    prefetched.tenant?.environment === query.tenant?.environment
   );
 }
 

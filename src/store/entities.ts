@@ -32,6 +32,11 @@ export const TENANT = new Entity<Tenant>((column) => ({
   environment: column.text('environment'),
 }));
 
+/** A tenant, or any of them if it is null. */
+export const TENANT_OR_ANY = new Entity<{ tenant: Tenant | null }>((column) => ({
+  tenant: column.nullable(() => TENANT.describe(column)),
+}));
+
 export const WORKSPACE = new Entity<Workspace>((column) => ({
   workspaceId: column.bigint('workspace_id'),
   name: column.text('name'),

@@ -81,12 +81,12 @@ interface Queries {
   /** Searches every workspace. */
   findApiTokenById(query: { apiTokenId: number }): ApiTokenRow | null;
   findUserGroup(query: { key: UserGroupKey }): UserGroup | null;
-  /** The group whose current or last replaced token has this digest; null if there is none. */
-  findUserGroupByToken(query: { address: TokenAddress }): UserGroup | null;
+  /** The tenant's group, or any if it is null, whose current or last replaced token has this digest; null if none has. */
+  findUserGroupByToken(query: { address: TokenAddress; tenant: Tenant | null }): UserGroup | null;
   /** The same, but null unless the group is the tenant's, not suspended, and the token valid at `now`. */
   resolveToken(query: { address: TokenAddress; tenant: Tenant; now: number }): UserGroup | null;
   /** The same two lookups by the marked digest of a token that does not encode the bucket of its group. */
-  findUserGroupByImportedToken(query: { digest: TokenDigest }): UserGroup | null;
+  findUserGroupByImportedToken(query: { digest: TokenDigest; tenant: Tenant | null }): UserGroup | null;
   resolveImportedToken(query: { digest: TokenDigest; tenant: Tenant; now: number }): UserGroup | null;
   /** The bucket of the group that has the imported token; null if there is none. */
   findImportedToken(query: { digest: TokenDigest }): Bucket | null;

@@ -107,7 +107,7 @@ describe('a Citus cluster', { skip }, () => {
   it('queries one shard for a group, by id or by token, and for an imported token', async () => {
     const lookups: [Statement, unknown[]][] = [
       [FIND_BY_KEY, [[1], [1], ['Customer'], ['group']]],
-      [FIND_BY_TOKEN, [[1], ['digest']]],
+      [FIND_BY_TOKEN, [[1], ['digest'], [1], ['Customer']]],
       [FIND_IMPORTED, [['~digest']]],
     ];
     for (const [{ sql }, values] of lookups) {

@@ -150,7 +150,8 @@ async function withPool(work: (pool: ConnectionPool, proxy: FaultProxy) => Promi
 }
 
 function findByUnknownToken(): Query {
-  return { kind: 'findUserGroupByToken', address: { bucket: 0 as Bucket, digest: 'unknown' as TokenDigest } };
+  const address = { bucket: 0 as Bucket, digest: 'unknown' as TokenDigest };
+  return { kind: 'findUserGroupByToken', address, tenant: null };
 }
 
 function search(): Query {

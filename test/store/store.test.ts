@@ -14,7 +14,7 @@ import {
 } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { SealedSecret } from '../../src/domain/secret.ts';
-import type { Environment, Tenant } from '../../src/domain/tenant.ts';
+import { type Environment, isSameTenant, type Tenant } from '../../src/domain/tenant.ts';
 import { digestOfImportedToken, digestToken, type TokenDigest } from '../../src/domain/token.ts';
 import {
   listStart,
@@ -283,10 +283,34 @@ describeOnEachDatabase('A store', (kind) => {
       assert.equal((await storedGroups()).length, groups.length);
     });
 
+    const ofToken = (
+      { bucket, tokenDigest: digest }: UserGroup,
+      tenant: Tenant | null = null,
+    ): Query<'findUserGroupByToken'> => ({
+      kind: 'findUserGroupByToken',
+      address: { bucket, digest },
+      tenant,
+    });
+
+    it('a lookup by token finds only groups of the tenant, or of any without one', async () => {
+      const imported = newImport(keyOf('imported'), `imported-${workspaceId}`);
+      await write(imported);
+      for (const group of [own, ...others]) {
+        const rotated = (await write(rotation(group))) as UserGroup;
+        for (const tenant of [null, own, ...others]) {
+          const isFound = tenant === null || isSameTenant(tenant, group);
+          const expected = isFound ? rotated : null;
+          assert.deepEqual(await read(ofToken(group, tenant)), expected);
+          assert.deepEqual(await read(ofToken(rotated, tenant)), expected);
+          const kind = 'findUserGroupByImportedToken';
+          const found = await read({ kind, digest: imported.claim!, tenant });
+          assert.equal(found !== null, tenant === null || isSameTenant(tenant, own));
+        }
+      }
+    });
+
     it('a prefetched result is used only for an identical query', async () => {
       const batched = BatchingStore.create(store, { read: LIMITS, write: LIMITS });
-      const ofToken = ({ bucket, tokenDigest: digest }: UserGroup) =>
-        ({ kind: 'findUserGroupByToken', address: { bucket, digest } }) as const;
       for (const other of others) {
         const request = batched.until(Number.POSITIVE_INFINITY);
         request.prefetch({ kind: 'findUserGroup', key: own });
@@ -297,6 +321,8 @@ describeOnEachDatabase('A store', (kind) => {
       const request = batched.until(Number.POSITIVE_INFINITY);
       request.prefetch(ofToken({ ...own, bucket: 8 as Bucket }));
       assert.deepEqual(await request.read(ofToken(own)), own);
+      request.prefetch(ofToken(own, others[1]!));
+      assert.deepEqual(await request.read(ofToken(own, own)), own);
     });
 
     const environments: Environment[] = ['Customer', 'Testing'];
@@ -591,6 +617,7 @@ describeOnEachDatabase('A store', (kind) => {
       const byToken = (key: UserGroupKey, digest: TokenDigest): Query => ({
         kind: 'findUserGroupByToken',
         address: { bucket: key.bucket, digest },
+        tenant: null,
       });
       const results = await store.read([
         by(missing(1)),

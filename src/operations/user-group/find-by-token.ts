@@ -1,7 +1,7 @@
 // Finds the group of a user group token. A token issued here encodes the bucket that its group had then; for
 // an imported token, or one of a group renamed since then, the database looks up the bucket first.
 
-import { isSameTenant, type Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import {
   digestOfImportedToken,
   type PresentedToken,
@@ -23,14 +23,10 @@ export function findByToken(
   token: PresentedToken,
   tenant: Tenant | null,
 ): Promise<FoundByToken | null> {
-  const ofTenant = async (finding: Promise<UserGroup | null>) => {
-    const found = await finding;
-    return found === null || tenant === null || isSameTenant(found, tenant) ? found : null;
-  };
   return find(
     token,
-    (address) => ofTenant(store.read({ kind: 'findUserGroupByToken', address })),
-    (digest) => ofTenant(store.read({ kind: 'findUserGroupByImportedToken', digest })),
+    (address) => store.read({ kind: 'findUserGroupByToken', address, tenant }),
+    (digest) => store.read({ kind: 'findUserGroupByImportedToken', digest, tenant }),
   );
 }
 

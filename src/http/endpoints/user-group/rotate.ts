@@ -1,5 +1,6 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
+import { tenantOf } from '../../../domain/tenant.ts';
 import { PresentedToken } from '../../../domain/token.ts';
 import { type RotateBody, rotateToken } from '../../../operations/user-group/rotate.ts';
 import { ifMatchText, successExample } from '../../description.ts';
@@ -38,7 +39,8 @@ export const rotate = endpoint({
   purpose: 'rotate tokens',
   body,
   isConditional: true,
-  prefetch: (_caller, { currentToken: { address } }) => address && { kind: 'findUserGroupByToken', address },
+  prefetch: (caller, { currentToken: { address } }) =>
+    address && { kind: 'findUserGroupByToken', address, tenant: tenantOf(caller) },
   handle: async ({ context, caller, body, precondition, reply }) => {
     const group = await rotateToken(context, caller, body, precondition);
     const { userGroup } = group;

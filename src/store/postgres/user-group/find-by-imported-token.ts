@@ -4,20 +4,26 @@
 import type { Bucket } from '../../../domain/bucket.ts';
 import type { TokenAddress } from '../../../domain/token.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
-import { TENANT, USER_GROUP } from '../../entities.ts';
+import { TENANT, TENANT_OR_ANY, USER_GROUP } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import { numberedRows } from '../sent-rows.ts';
 import { findImportedTokens } from './imported-token.ts';
-import { findByToken, findGroups, RESOLVES_FOR_TENANT, resolveTokens } from './user-group.ts';
+import {
+  BELONGS_TO_TENANT,
+  findByToken,
+  findGroups,
+  RESOLVES_FOR_TENANT,
+  resolveTokens,
+} from './user-group.ts';
 
 type Lookup = Query<'findUserGroupByImportedToken'>;
 type Resolution = Query<'resolveImportedToken'>;
 
 const digest = USER_GROUP.fields.tokenDigest;
-const SENT = new RowShape<Pick<Lookup, 'digest'>>({ digest });
+const SENT = new RowShape<Omit<Lookup, 'kind'>>({ digest, ...TENANT_OR_ANY.fields });
 const RESOLVED = new RowShape<Omit<Resolution, 'kind'>>({ digest, tenant: TENANT, now: bigint('now') });
 
 /** Bucket for the lookup of a digest that no group has, which then takes the same steps as any other. */
@@ -36,8 +42,10 @@ function groupsBy(shape: typeof SENT | typeof RESOLVED, column: string): string 
 
 export const FIND = statement('find_user_groups_by_imported_token')`
   ${groupsBy(SENT, 'token_digest')}
+  where ${BELONGS_TO_TENANT}
   union all
-  ${groupsBy(SENT, 'previous_token_digest')}`;
+  ${groupsBy(SENT, 'previous_token_digest')}
+  where ${BELONGS_TO_TENANT}`;
 
 export const RESOLVE = statement('resolve_imported_tokens')`
   ${groupsBy(RESOLVED, 'token_digest')}

@@ -52,7 +52,7 @@ async function issuedTo(
   commands: readonly ImportedUserGroup[],
 ): Promise<ImportedUserGroup[]> {
   const issued = commands.flatMap((command) =>
-    command.issued === null ? [] : [{ command, address: command.issued }],
+    command.issued === null ? [] : [{ command, address: command.issued, tenant: null }],
   );
   if (issued.length === 0) return [];
   const holders = await findByToken(session, issued);

@@ -92,8 +92,11 @@ export const rotateTokens: CommandBatchExecutor<'rotateToken'> = async (session,
 
 /** Finds the groups with the new tokens, which an earlier attempt may have stored: each is unique to its command. */
 async function findRotated(session: Session, commands: readonly TokenRotation[]): Promise<UserGroup[]> {
-  const addresses = commands.map(({ bucket, tokenDigest: digest }) => ({ address: { bucket, digest } }));
-  return (await findByToken(session, addresses)).filter((userGroup) => userGroup !== null);
+  const queries = commands.map(({ bucket, tokenDigest: digest }) => ({
+    address: { bucket, digest },
+    tenant: null,
+  }));
+  return (await findByToken(session, queries)).filter((userGroup) => userGroup !== null);
 }
 
 export const resealTokens: CommandBatchExecutor<'resealToken'> = async (session, commands) => {

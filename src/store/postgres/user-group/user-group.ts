@@ -5,6 +5,7 @@ import type { TokenAddress, TokenDigest } from '../../../domain/token.ts';
 import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import {
   TENANT,
+  TENANT_OR_ANY,
   toUserGroupWithKey,
   USER_GROUP,
   USER_GROUP_BESIDE_KEY,
@@ -25,8 +26,9 @@ const KEY = new RowShape<{ key: UserGroupKey }>({ key: USER_GROUP_KEY });
 const CURRENT_TOKEN = tokenShape(tokenDigest);
 const PREVIOUS_TOKEN = tokenShape(text('previous_token_digest'));
 
-function tokenShape(digest: Field<TokenDigest>): RowShape<{ address: TokenAddress }> {
-  return new RowShape({ address: new RowShape<TokenAddress>({ bucket, digest }) });
+function tokenShape(digest: Field<TokenDigest>): RowShape<Omit<Query<'findUserGroupByToken'>, 'kind'>> {
+  const address = new RowShape<TokenAddress>({ bucket, digest });
+  return new RowShape({ address, ...TENANT_OR_ANY.fields });
 }
 
 export const FIND_BY_KEY = statement('find_user_groups')`
@@ -34,15 +36,21 @@ export const FIND_BY_KEY = statement('find_user_groups')`
   from ${numberedRows(USER_GROUP_KEY)}
   join user_groups using (${USER_GROUP_KEY.names})`;
 
+// In a `where` clause like `RESOLVES_FOR_TENANT`: the row of another tenant is not returned either.
+export const BELONGS_TO_TENANT = `(user_groups.workspace_id, user_groups.environment)
+      = (coalesce(sent.workspace_id, user_groups.workspace_id), coalesce(sent.environment, user_groups.environment))`;
+
 export const FIND_BY_TOKEN = statement('find_user_groups_by_token')`
-  select ${USER_GROUP.names}, sent.ordinal
+  select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
   from ${numberedRows(CURRENT_TOKEN)}
-  join user_groups using (bucket, token_digest)`;
+  join user_groups using (bucket, token_digest)
+  where ${BELONGS_TO_TENANT}`;
 
 export const FIND_BY_PREVIOUS_TOKEN = statement('find_user_groups_by_previous_token')`
-  select ${USER_GROUP.names}, sent.ordinal
+  select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
   from ${numberedRows(PREVIOUS_TOKEN)}
-  join user_groups using (bucket, previous_token_digest)`;
+  join user_groups using (bucket, previous_token_digest)
+  where ${BELONGS_TO_TENANT}`;
 
 // Looks up only the digest in an index: "is not distinct from" uses none. The row of a token that does not
 // resolve is not returned, so its size does not distinguish it from an unknown token.
@@ -129,7 +137,7 @@ export async function explainUnapplied<Command extends { key: UserGroupKey }, Re
 
 export function findByToken(
   session: Session,
-  queries: readonly { address: TokenAddress }[],
+  queries: readonly Omit<Query<'findUserGroupByToken'>, 'kind'>[],
 ): Promise<(UserGroup | null)[]> {
   return findEither(
     queries,

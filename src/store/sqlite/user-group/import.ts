@@ -18,5 +18,5 @@ export const importUserGroup: CommandExecutor<'importUserGroup'> = (connection, 
 
 function isTaken(connection: Connection, { claim, issued }: ImportedUserGroup): boolean {
   if (claim !== null && findImportedToken(connection, claim) !== null) return true;
-  return issued !== null && findByToken(connection, issued) !== null;
+  return issued !== null && findByToken(connection, { address: issued, tenant: null }) !== null;
 }

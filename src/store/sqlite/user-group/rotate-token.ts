@@ -18,7 +18,8 @@ const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
 export const rotateToken: CommandExecutor<'rotateToken'> = (connection, command) => {
   const { bucket, providedId, currentDigest, tokenDigest, sealedToken, previousTokenExpiresAt, now } =
     command;
-  const stored = findByToken(connection, { bucket, digest: currentDigest });
+  const address = { bucket, digest: currentDigest };
+  const stored = findByToken(connection, { address, tenant: null });
   const isCurrent = stored?.tokenDigest === currentDigest && stored.teamId === command.teamId;
   if (!isCurrent || stored.providedId !== providedId || !isMet(command.precondition, stored)) return null;
   const { keyId, ciphertext } = sealedToken;
