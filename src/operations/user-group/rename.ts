@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition } from '../../domain/catalogue/catalogue.ts';
-import { type Document, nextVersion } from '../../domain/document.ts';
+import { type Document, documentBytes, nextVersion } from '../../domain/document.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { tenantOf } from '../../domain/tenant.ts';
 import { asImported } from '../../domain/token.ts';
@@ -129,7 +129,7 @@ async function moveReservations(
   const endpoints = changes[0]?.event?.endpoints.length ?? 0;
   const max = Math.min(MAX_CONFIG_CHANGES, Math.floor(MAX_CONFIG_DELIVERIES / endpoints));
   if (changes.length > max) throw tooManyReservations(changes.length, max, endpoints);
-  if (changes.some(({ before, after }) => after.body.length > before!.body.length)) {
+  if (changes.some(({ before, after }) => documentBytes(after) > documentBytes(before!))) {
     await context.cpu.turn(config.characters);
     const drafts = changes.map(({ before, after }) => ({ key: after, stored: before, prepared: after }));
     refuseLimits(config, drafts);
