@@ -41,16 +41,17 @@ export class Changes {
   within(maxBytes: number): JsonText | null {
     if (this.#names.length === 0) return null;
     if (this.#storesWhole(maxBytes)) return this.whole;
-    return storedForm(this.#before === null, fitted(this.#differences, maxBytes));
+    return storedForm(this.#before === null, fitted(this.#listDifferences(), maxBytes));
   }
 
   /** Compares the values beforehand, so that `within` is fast. Returns the size of what it has compared. */
   compare(): number {
     if (this.#before === null || this.#storesWhole(SMALL_BYTES)) return 0;
-    return this.#differences.length === 0 ? 0 : this.whole.length;
+    this.#listDifferences();
+    return this.whole.length;
   }
 
-  get #differences(): readonly Difference[] {
+  #listDifferences(): readonly Difference[] {
     this.#compared ??= listDifferences(this.#fieldTexts(this.#before), this.#fieldTexts(this.#after));
     return this.#compared;
   }

@@ -180,14 +180,17 @@ function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
 
 /** Size of the values that are compared in one turn of the event loop, which takes some milliseconds. */
 const TURN_BYTES = 262_144;
+/** Time for which a transaction gives way to other work, in milliseconds: it has a time limit and holds locks. */
+const MAX_YIELDING_MS = 500;
 
 /** Records all changes of a transaction as its last step, in the round trip of the commit. */
 export async function recordAtCommit(session: Session, recordings: readonly Recording[]): Promise<void> {
   if (recordings.length === 0) return;
+  const yieldsUntil = performance.now() + MAX_YIELDING_MS;
   let bytes = 0;
   for (const { event, changes } of recordings) {
     if (event) bytes += changes?.compare() ?? 0;
-    if (bytes < TURN_BYTES) continue;
+    if (bytes < TURN_BYTES || performance.now() > yieldsUntil) continue;
     await nextTurn();
     bytes = 0;
   }
