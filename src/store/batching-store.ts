@@ -33,8 +33,16 @@ import { countInResult } from './result-size.ts';
 
 /** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
 function isList(kind: QueryKind): boolean {
-  return OTHER_LISTS.has(kind) || (/^(?:list|scan|search)/.test(kind) && kind !== 'listTokenKeyIds');
+  let answer = knownLists.get(kind);
+  if (answer === undefined) {
+    answer = OTHER_LISTS.has(kind) || (/^(?:list|scan|search)/.test(kind) && kind !== 'listTokenKeyIds');
+    knownLists.set(kind, answer);
+  }
+  return answer;
 }
+
+/** Answers by kind, so that no lookup matches a name. */
+const knownLists = new Map<QueryKind, boolean>();
 
 const OTHER_LISTS: ReadonlySet<QueryKind> = new Set([
   'findUserGroups',
