@@ -189,6 +189,8 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     const { csrf } = await openForm(browser, page, '/console/sign-out');
     for (const [from, to] of [
       [`${service.url}${page}?state=delivered`, `${page}?state=delivered`],
+      [`${service.url}${page}/deliveries/${event_id}`, `${page}/deliveries/${event_id}`],
+      [`${service.url}${page}/deliveries/evt_other/redeliver`, page],
       ['https://elsewhere.example/', page],
     ] as const) {
       const path = `${page}/deliveries/${event_id}/redeliver`;

@@ -4,6 +4,7 @@ import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { redeliver, testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { pageBefore } from '../request/browser.ts';
+import { deliveryPath } from './delivery.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 
 const shared = {
@@ -29,9 +30,15 @@ export const redeliverEvent: Page = {
   purpose: 'redeliver webhooks',
   handle: async (call) => {
     const id = pages.documentId(call);
-    await redeliver(call.context, call.caller, id, documentIdParameter(call.request, 'event_id'));
+    const eventId = documentIdParameter(call.request, 'event_id');
+    await redeliver(call.context, call.caller, id, eventId);
+    const list = pages.documentPath(id);
     // Keeps the page and the state of the list, on whose first page the delivery need not be.
-    const location = pageBefore(call.request, pages.documentPath(id));
-    return { location, notice: 'The event is delivered again: it is pending until the receiver accepts it.' };
+    const before = pageBefore(call.request, list);
+    const isShown = [list, deliveryPath(id, eventId)].includes(before.split('?', 1)[0]!);
+    return {
+      location: isShown ? before : list,
+      notice: 'The event is delivered again: it is pending until the receiver accepts it.',
+    };
   },
 };
