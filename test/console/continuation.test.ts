@@ -290,6 +290,8 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.ok(unescaped(list.text).includes(`"/console/sign-in?${another}"`));
     const switched = await browser.submitFrom(list, '/console/sessions/switch');
     assert.equal(switched.headers.location, path);
+    const page2 = await sessionsAfter(`${service.url}${GROUPS}?search=a&cursor=c&pages=-&start=s&shown=3`);
+    assert.equal(fieldsOf(page2.text, '/console/sessions/switch').next, `${GROUPS}?search=a`);
     for (const other of ['/console/sessions', '/docs', `${GROUPS}/${token}`])
       assert.equal(
         fieldsOf((await sessionsAfter(`${service.url}${other}`)).text, '/console/sessions/switch').next,

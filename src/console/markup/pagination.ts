@@ -36,6 +36,17 @@ export function nextPage(
   return html`<nav class="pages" aria-label="Pages">${previous} ${next}</nav>`;
 }
 
+/** Parameters of the place in a list, and of a search there: cursors are those of one environment. */
+const PLACE = ['cursor', TRAIL, 'start', 'searched', 'found', 'shown'];
+
+/** Returns the address of the first page of a list, from that of any page. */
+export function firstPage(url: string): string {
+  const [path, query] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  for (const name of PLACE) parameters.delete(name);
+  return parameters.size === 0 ? path! : `${path}?${parameters}`;
+}
+
 /** Returns the trail of the page after the one at the cursor. */
 export function extendedTrail(query: Readonly<Record<string, string>>): string {
   return [...readTrail(query), query.cursor || FIRST].slice(-MAX_TRAIL).join(',');

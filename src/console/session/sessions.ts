@@ -4,7 +4,7 @@ import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../../operations/api-token/authenticate.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
 import { badge, buttonTo, type Html, html, pathTo, table } from '../markup/html.ts';
-import { pageUrl } from '../markup/pagination.ts';
+import { firstPage, pageUrl } from '../markup/pagination.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { nextPath, pageBefore } from '../request/browser.ts';
 import { digestOfSession, requestSessions, SLOTS, storeSession } from './session.ts';
@@ -22,7 +22,7 @@ export const sessions: Page = {
   path: '/sessions',
   handle: async (call) => {
     // A switch leads back to the page that linked to this one, to compare two environments.
-    const next = pageBefore(call.request);
+    const next = firstPage(pageBefore(call.request));
     const rows: (readonly [string, string, string, string, Html])[] = [];
     for (const [slot, session] of requestSessions(call.context, call.request)) {
       const caller = await findActiveApiToken(call.context, digestOfSession(session));
