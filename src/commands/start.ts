@@ -39,14 +39,20 @@ export function startCommand(): Command {
 
 /** Refuses what the path of a database cannot contain, before the error names the URL that is made of it. */
 function parseDirectory(text: string): string {
-  if (!/^\s/.test(text) && !NOT_IN_PATH.test(text)) return text;
+  // `join` removes a leading "./".
+  const paths = [text, databaseIn(text)];
+  if (!paths.some((path) => /^\s/.test(path) || NOT_IN_PATH.test(path))) return text;
   throw new InvalidArgumentError(
-    'It must be a path without "?", and without white space, a quote, "~" or "$" at its start.',
+    'It must be a path without "?", and without white space, a quote, "~" or "$" at its start or after "./".',
   );
 }
 
+function databaseIn(data: string): string {
+  return join(data, 'user-groups.db');
+}
+
 async function start({ data, demo: createsDemo, ...flags }: StartOptions): Promise<void> {
-  const path = join(data, 'user-groups.db');
+  const path = databaseIn(data);
   const isNew = !existsSync(path);
   const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
   const log = await createLog(config);

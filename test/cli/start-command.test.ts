@@ -303,7 +303,7 @@ describe('start', () => {
     );
   });
 
-  for (const data of ['~/data', '$HOME/data', '"data"', ' data', 'data?mode=ro'])
+  for (const data of ['~/data', './~data', './ data', '$HOME/data', '"data"', ' data', 'data?mode=ro'])
     it(`exits with 2 and one line that names --data, and creates nothing: ${data}`, async () => {
       using folder = new Folder();
       const { code, stderr } = await runHosted(folder, ['start', '--data', data]);
