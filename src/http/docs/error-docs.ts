@@ -121,7 +121,7 @@ export const problemDescriptions = {
     meaning:
       'The workspace and environment have as many objects of this kind, or as many bytes of them, as allowed, and nothing ' +
       'was changed. Or the data sources of a user group, or the defaults of all schemas, have more bytes than a resolution ' +
-      'contains. Or more data sources are reserved for a user group than a rename moves.',
+      'contains. Or more data sources are reserved for a user group than a rename moves, or the longer id makes them exceed their limit.',
     remedy: '`detail` names the limit. Remove what is not used, or shorten the attributes of data sources.',
   },
   in_use: {
