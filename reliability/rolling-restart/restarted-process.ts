@@ -1,8 +1,8 @@
 // A process that another one can replace at the same address, and that reports its current phase.
 
 import type { TestDatabase } from '../../test/support/database.ts';
-import { threadStarvedMs } from '../../test/support/faults/callers.ts';
 import { type Folder, PROGRAM, type Service, serve } from '../../test/support/process.ts';
+import { threadStarvedMs } from '../../test/support/starvation.ts';
 
 export interface Restart {
   tookMs: number;

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseKind, TestDatabase } from '../../test/support/database.ts';
-import { threadStarvedMs } from '../../test/support/faults/callers.ts';
 import { send } from '../../test/support/http.ts';
 import { eventually, Folder, type Service, serve } from '../../test/support/process.ts';
+import { threadStarvedMs } from '../../test/support/starvation.ts';
 import { QUIET } from './program.ts';
 import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 

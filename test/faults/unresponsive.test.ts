@@ -8,10 +8,11 @@ import { json } from 'node:stream/consumers';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/connection/free-port.ts';
-import { RESPONSE_LIMIT_MS, starvedMs } from '../support/faults/callers.ts';
+import { RESPONSE_LIMIT_MS } from '../support/faults/callers.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 import { Scrape } from '../support/metrics.ts';
 import type { Service } from '../support/process.ts';
+import { starvedMs } from '../support/starvation.ts';
 
 /** Number of concurrent calls to a busy process. */
 const CROWD = 1_200;

@@ -8,6 +8,7 @@ import type { DatabaseKind } from '../database.ts';
 import type { TestResponse } from '../http.ts';
 import { served } from '../process.ts';
 import { TestService, type TestServiceOptions } from '../service.ts';
+import { unlessStarved } from '../starvation.ts';
 
 /** Secret that no tool uses. */
 export const SECRET = 'The-secret_of.the+tool/0123456789abcdef';
@@ -66,6 +67,8 @@ export const acmeText = JSON.stringify(acme, (_key, value) =>
   typeof value === 'bigint' ? '@' : value,
 ).replace('"@"', '9007199254740993');
 
+const isUnavailable = ({ status }: TestResponse) => status === 503;
+
 export class EmbedSite implements AsyncDisposable {
   readonly service: TestService;
   /** API tokens. */
@@ -107,14 +110,14 @@ export class EmbedSite implements AsyncDisposable {
     return this.service.call(method, path, body, { token: this.admin, headers });
   }
 
-  /** The first integration also creates keys, for which a busy machine may need a second attempt. */
+  /** The first integration also creates keys, for which a busy machine may need more than one attempt. */
   put(id: string, integration: unknown, headers = {}): Promise<TestResponse> {
     const path = `/v1/integrations/${encodeURIComponent(id)}`;
-    return served(() => this.asAdmin('PUT', path, integration, headers));
+    return unlessStarved(() => this.asAdmin('PUT', path, integration, headers), isUnavailable);
   }
 
   async create(id: string, integration: unknown): Promise<void> {
-    const created = await this.put(id, integration);
+    const created = await served(() => this.put(id, integration));
     assert.ok(created.status < 300, created.text);
   }
 
@@ -124,12 +127,14 @@ export class EmbedSite implements AsyncDisposable {
 
   /** On a busy machine, a signature may come too late for a request. */
   mint(body: object, token = this.embed): Promise<TestResponse> {
-    return served(() => this.service.call('POST', '/v1/embed-tokens', body, { token }));
+    const call = () => this.service.call('POST', '/v1/embed-tokens', body, { token });
+    return unlessStarved(call, isUnavailable);
   }
 
   /** Mints a token, which must succeed. */
   async token(integration: string, more: object = {}): Promise<string> {
-    const minted = await this.mint({ integration, user_group_id: acme.user_group_id, ...more });
+    const body = { integration, user_group_id: acme.user_group_id, ...more };
+    const minted = await served(() => this.mint(body));
     assert.equal(minted.status, 201, minted.text);
     return minted.json.embed_token.token;
   }

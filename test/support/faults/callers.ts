@@ -2,12 +2,12 @@
 // results. Afterwards, the database must contain exactly those results.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProblemCode } from '../../../src/problem.ts';
 import type { TestResponse } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import type { Service } from '../process.ts';
+import { starvedMs } from '../starvation.ts';
 
 /** Maximum response time during any database fault, on a machine that is not busy. */
 export const RESPONSE_LIMIT_MS = 5_000;
@@ -58,25 +58,6 @@ export async function callOnce(
     `${what} got a response after ${tookMs} ms`,
   );
   return response;
-}
-
-/**
- * Returns the time for which the main threads of the process and of this one had work and no processor: a response is
- * later by that, and by as much in the other threads.
- */
-export function starvedMs(processId: number): number {
-  return threadStarvedMs(processId) + threadStarvedMs(process.pid);
-}
-
-/** Returns the same of the main thread of one process. */
-export function threadStarvedMs(processId: number): number {
-  if (process.platform !== 'linux') return 0;
-  try {
-    return Number(readFileSync(`/proc/${processId}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
-  } catch {
-    // The process has ended, or the kernel does not count.
-    return 0;
-  }
 }
 
 export class Callers implements Disposable {
