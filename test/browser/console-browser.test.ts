@@ -7,6 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { median } from '../../bench/median.ts';
 import {
   COLOUR_RULES,
   DESKTOP,
@@ -17,7 +18,7 @@ import {
 } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import { eventually, served } from '../support/process.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -28,6 +29,8 @@ const LONG_NAME =
 const RIGHT_TO_LEFT = 'شركة-الأمل-الدولية';
 /** Exceeds one page of the catalogue. */
 const SCHEMAS = 60;
+/** Measurements of the first paint, which a busy machine delays. */
+const PAINT_ROUNDS = 3;
 
 const SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS;
 /** Path of every page, by the name of its picture. */
@@ -368,9 +371,12 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   });
 
   it('paints the first page within 300 milliseconds, and sends at most 80 KB for any', async () => {
-    const { context, page } = await open();
+    const medians: number[] = [];
+    const isFast = () => medians.some((each) => each > 0 && each <= 300);
     // Other processes may need the processor for a while.
-    await eventually('a median of at most 300 milliseconds', async () => {
+    while (!isFast() && medians.length < PAINT_ROUNDS) {
+      // Each context has an empty cache.
+      const { context, page } = await open();
       const paints: number[] = [];
       for (const path of Object.values(PAGES)) {
         await page.goto(path);
@@ -378,10 +384,10 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
         paints.push((await page.evaluate(FIRST_PAINT)) as number);
         assert.ok(((await page.evaluate(size)) as number) < 80_000, path);
       }
-      const median = paints.sort((one, other) => one - other)[Math.floor(paints.length / 2)]!;
-      return median > 0 && median <= 300;
-    });
-    await context.close();
+      medians.push(median(paints));
+      await context.close();
+    }
+    assert.ok(isFast(), `medians of ${medians.map(Math.round).join(', ')} ms`);
   });
 
   /** Asserts that the page is accessible, no wider than the window, and has one main action at most. */
