@@ -69,7 +69,7 @@ for (const { name, sql } of [FIND, RESOLVE])
          from generate_series(1, ${BUCKETS * GROUPS_PER_BUCKET}) as i`,
       );
       await other.query('analyze user_groups');
-      const values = name === RESOLVE.name ? [['unknown'], [1], ['Customer'], [1]] : [['unknown']];
+      const values = [['unknown'], [1], ['Customer'], ...(name === RESOLVE.name ? [[1]] : [])];
       const explain = {
         name: 'explain',
         sql: `explain (analyze, format json) execute ${name}(${values.map(literalOf).join()})`,
