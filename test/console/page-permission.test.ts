@@ -91,7 +91,8 @@ describeOnEachDatabase('A page of the console', (database) => {
 
   it('shows an object of another workspace like one that does not exist, and acts on neither', async () => {
     const { token, id } = await service.apiToken({ permission: 'admin' });
-    const call = (method: string, path: string, body?: object) => service.call(method, path, body, { token });
+    const call = (method: string, path: string, body?: object) =>
+      served(() => service.call(method, path, body, { token }));
     const endpoint = '/v1/webhook-endpoints/their-id';
     await call('PUT', endpoint, { url: 'http://127.0.0.1:1025/', event_types: ['*'] });
     await call('PUT', '/v1/schemas/their-id', { name: 'Orders' });
@@ -111,8 +112,9 @@ describeOnEachDatabase('A page of the console', (database) => {
     /** Returns what the page with these ids, or with `name` as any other id, shows. */
     async function shown({ method, path }: Page, ids: Ids, name: string): Promise<unknown[]> {
       const to = `/console${path.replace(/:(\w+)/g, (_, parameter: string) => ids[parameter] ?? name)}`;
-      const sent = method === 'GET' ? browser.get(to) : browser.post(to, { csrf, type: 'jwt' });
-      const { status, headers, text } = await sent;
+      const { status, headers, text } = await served(() =>
+        method === 'GET' ? browser.get(to) : browser.post(to, { csrf, type: 'jwt' }),
+      );
       const [main = ''] = /<main[\s\S]*<\/main>/.exec(text) ?? [];
       const anyId = new RegExp(`(?<!\\w)(?:${[name, ...Object.values(ids)].join('|')})(?!\\w)`, 'g');
       // The id of the request and the token of the form differ each time.
