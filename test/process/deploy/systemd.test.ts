@@ -117,7 +117,9 @@ describe('The systemd unit', () => {
 
   it('is valid', { skip }, () => {
     const { status, stdout, stderr } = analyze('verify');
-    assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
+    // It reads the units of the machine too, and warns of those.
+    const warnings = stderr.split('\n').filter((line) => !/^\/(?:usr\/)?lib\/systemd\//.test(line));
+    assert.deepEqual({ status, stdout, warnings }, { status: 0, stdout: '', warnings: [''] });
   });
 
   it('is confined', { skip }, (t) => {
