@@ -50,6 +50,15 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     return { tenant: new Tenant(service, token), browser, reader };
   }
 
+  /** Creates an endpoint, and waits until the creation of a user group is delivered to it. */
+  async function newDelivery({ url }: Receiver) {
+    const { tenant, browser } = await newTenant();
+    await tenant.endpoint('crm', url);
+    await tenant.createGroup('acme');
+    const { event_id: eventId } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
+    return { browser, page: `${LIST}/crm`, eventId };
+  }
+
   it('creates an endpoint, and shows its secret once', async () => {
     await using receiver = await Receiver.start();
     const { tenant, browser } = await newTenant();
@@ -161,13 +170,9 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('delivers an event again', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newTenant();
-    await tenant.endpoint('crm', receiver.url);
-    await tenant.createGroup('acme');
-    const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
-    const page = `${LIST}/crm`;
+    const { browser, page, eventId } = await newDelivery(receiver);
     assert.match(textOf(await browser.get(page)), /user_group\.created evt_\w+ \w+ delivered 1 .* none 200/);
-    const response = await browser.submit(page, `${page}/deliveries/${event_id}/redeliver`);
+    const response = await browser.submit(page, `${page}/deliveries/${eventId}/redeliver`);
     assert.match(textOf(await browser.follow(response)), /delivered again/);
     await advance(service, 0);
     const [one, two] = await receiver.waitFor(2);
@@ -181,19 +186,15 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('leads back to the part of the list from which an event was delivered again', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newTenant();
-    await tenant.endpoint('crm', receiver.url);
-    await tenant.createGroup('acme');
-    const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
-    const page = `${LIST}/crm`;
+    const { browser, page, eventId } = await newDelivery(receiver);
     const { csrf } = await openForm(browser, page, '/console/sign-out');
     for (const [from, to] of [
       [`${service.url}${page}?state=delivered`, `${page}?state=delivered`],
-      [`${service.url}${page}/deliveries/${event_id}`, `${page}/deliveries/${event_id}`],
+      [`${service.url}${page}/deliveries/${eventId}`, `${page}/deliveries/${eventId}`],
       [`${service.url}${page}/deliveries/evt_other/redeliver`, page],
       ['https://elsewhere.example/', page],
     ] as const) {
-      const path = `${page}/deliveries/${event_id}/redeliver`;
+      const path = `${page}/deliveries/${eventId}/redeliver`;
       const { headers } = await browser.post(path, { csrf: csrf! }, { referer: from });
       assert.equal(headers.location, to);
     }
