@@ -45,7 +45,7 @@ describeOnEachDatabase('problems', (database) => {
     assert.doesNotMatch(text, /mapping|SQL|select|\.[jt]s\b/i);
   });
 
-  // What a caller sees of an invalid request does not depend on the database.
+  // The database does not change the responses to invalid requests.
   if (database !== sqlite) return;
 
   it('have no errors array if no field is invalid', async () => {

@@ -138,7 +138,7 @@ describeOnEachDatabase(
       assert.equal((await get(address, '/console/user-groups', { cookie: cookie! })).status, 200);
     });
 
-    // What is counted without a query does not depend on the database.
+    // The database does not change counts that need no query.
     if (database !== sqlite) return;
 
     it('counts unknown paths and methods with failed authentications', async () => {

@@ -191,7 +191,7 @@ describeOnEachDatabase('metrics', (database) => {
     assert.ok((await scrape()).samples.length > 100);
   });
 
-  // What is counted without a query does not depend on the database.
+  // The database does not change counts that need no query.
   if (database !== sqlite) return;
 
   it('count requests by method, route and status', async () => {

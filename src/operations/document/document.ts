@@ -28,7 +28,7 @@ import { callerOfAttempts, type EnvironmentConfig } from './environment-config.t
 
 export type DocumentContext = EventContext & Pick<Context, 'keyRing'>;
 
-/** What is stored for the sent body of a document. */
+/** The stored parts of a document, made from a sent body. */
 export interface NewDocument {
   body: JsonText;
   /** Absent or undefined: a stored document keeps its secret, and a new one has none. */
