@@ -31,25 +31,38 @@ import {
 } from './port.ts';
 import { countInResult } from './result-size.ts';
 
+type List =
+  | Exclude<Extract<QueryKind, `${'list' | 'scan' | 'search'}${string}`>, 'listTokenKeyIds'>
+  | 'findUserGroups'
+  | 'countUserGroups'
+  | 'countRows'
+  | 'findFirstFailedAt';
+
 /** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
-function isList(kind: QueryKind): boolean {
-  let answer = knownLists.get(kind);
-  if (answer === undefined) {
-    answer = OTHER_LISTS.has(kind) || (/^(?:list|scan|search)/.test(kind) && kind !== 'listTokenKeyIds');
-    knownLists.set(kind, answer);
-  }
-  return answer;
-}
-
-/** Answers by kind, so that no lookup matches a name. */
-const knownLists = new Map<QueryKind, boolean>();
-
-const OTHER_LISTS: ReadonlySet<QueryKind> = new Set([
-  'findUserGroups',
-  'countUserGroups',
-  'countRows',
-  'findFirstFailedAt',
-]);
+const LISTS: ReadonlySet<string> = new Set(
+  Object.keys({
+    listUserGroups: true,
+    listUserGroupSummaries: true,
+    searchUserGroups: true,
+    findUserGroups: true,
+    scanUserGroups: true,
+    countUserGroups: true,
+    countRows: true,
+    listApiTokens: true,
+    listNewestApiTokens: true,
+    listWorkspaces: true,
+    scanDocuments: true,
+    listEvents: true,
+    scanRenames: true,
+    listDeliveries: true,
+    findFirstFailedAt: true,
+    scanDeliveries: true,
+    scanFailingEndpoints: true,
+    listUsageOfDay: true,
+    listUsageOfUserGroup: true,
+    scanUsage: true,
+  } satisfies Record<List, true>),
+);
 
 /** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;
@@ -61,8 +74,9 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
   return (
     query.kind === prefetched.kind &&
     isSameAddress(prefetched.address, query.address) &&
-    prefetched.tenant?.workspaceId === query.tenant?.workspaceId &&
-    prefetched.tenant?.environment === query.tenant?.environment
+    prefetched.tenant !== null &&
+    query.tenant !== null &&
+    isSameTenant(prefetched.tenant, query.tenant)
   );
 }
 
@@ -285,7 +299,7 @@ export class BatchingStore {
       return prefetched.result as Promise<QueryResult<Kind>>;
     }
     const { lists, reads } = this.#batchers;
-    const batcher = isList(query.kind) ? lists : reads;
+    const batcher = LISTS.has(query.kind) ? lists : reads;
     const found = batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant });
     return (this.hasWritten ? afterWrite(found) : found) as Promise<QueryResult<Kind>>;
   }
