@@ -9,6 +9,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
 import { decodeAs } from '../support/embed-token/tool.ts';
 import { assertProblem, pointersOf } from '../support/problem.ts';
+import { executeSql } from '../support/sql.ts';
 
 const { jwt, metabase, superset, lightdash } = integrations;
 
@@ -169,9 +170,28 @@ describeOnEachDatabase('/v1/integrations', (database) => {
     await site.put('kept', lightdash);
     assert.equal((await site.put('kept', { ...without, ttl_seconds: 600 })).status, 200);
     assert.ok(decodeAs.lightdash(await site.token('kept'), SECRET));
+    // A sync that sends the same secret every night changes nothing.
+    assert.equal((await site.put('kept', { ...lightdash, ttl_seconds: 600 })).json.integration.version, 2);
     const other = `another-${SECRET}`;
     assert.equal((await site.put('kept', { ...lightdash, secret: other })).status, 200);
     assert.ok(decodeAs.lightdash(await site.token('kept'), other));
+  });
+
+  it('replaces a secret that cannot be decrypted with the one that is sent', async () => {
+    const config = { version: 1, integrations: { damaged: lightdash } };
+    await site.put('damaged', lightdash);
+    for (const [attempt, send] of [
+      () => site.put('damaged', lightdash),
+      () => site.asAdmin('PUT', '/v1/config', config),
+    ].entries()) {
+      const where = `where document_id = 'damaged'`;
+      await executeSql(site.service.database, `update documents set secret_key_id = '00000000' ${where}`);
+      // The service reads the row again after any change of the configuration.
+      await site.put('other', { ...lightdash, ttl_seconds: 600 + attempt });
+      const replaced = await send();
+      assert.equal(replaced.status, 200, replaced.text);
+      assert.ok(decodeAs.lightdash(await site.token('damaged'), SECRET));
+    }
   });
 
   it('does not use the secret of one tool for another', async () => {

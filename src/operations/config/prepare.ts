@@ -3,14 +3,11 @@
 
 import { readDataSourceId } from '../../domain/catalogue/catalogue.ts';
 import { configSection, type configSections, type SectionName } from '../../domain/config/config.ts';
-import { integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { BodyType } from '../../domain/request-body.ts';
-import type { Secret } from '../../domain/secret.ts';
-import { digestToken, sameDigest } from '../../domain/token.ts';
 import { dataSourceText, NO_NUMBER, schemaText } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
-import { type DocumentContext, type NewDocument, openSecret, type Target } from '../document/document.ts';
+import type { DocumentContext, NewDocument, Target } from '../document/document.ts';
 import { prepareIntegration } from '../integration/integration.ts';
 import { prepareMappingPolicy } from '../mapping-policy/put.ts';
 import { preparePropertySchema } from '../property-schema/put.ts';
@@ -41,16 +38,9 @@ const preparations: {
   },
   mapping_policy: prepareMappingPolicy,
   property_schema: preparePropertySchema,
-  integrations: (target, body) =>
-    isStored(target, body.secret) ? { body: body.text } : prepareIntegration(target, body),
+  integrations: prepareIntegration,
   webhook_endpoints: prepareWebhookEndpoint,
 };
-
-function isStored({ context, stored }: ConfigTarget, secret: Secret | null): boolean {
-  if (secret === null || stored === null || stored.secret === null) return false;
-  const current = openSecret(context, stored, integrationDefinition.noun);
-  return sameDigest(digestToken(current.reveal()), digestToken(secret.reveal()));
-}
 
 /** Throws `invalid_request`. */
 export async function prepareEntry(

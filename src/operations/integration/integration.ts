@@ -6,7 +6,10 @@ import {
   integrationDefinition,
   storedIntegration,
 } from '../../domain/integration.ts';
+import { TokenUnreadable } from '../../domain/key-ring.ts';
 import { invalidField } from '../../domain/request-body.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { digestToken, sameDigest } from '../../domain/token.ts';
 import type { Context } from '../context.ts';
 import {
   type DocumentContext,
@@ -59,8 +62,25 @@ export function prepareIntegration(
   { integration, text: body, secret }: IntegrationBody,
 ): NewDocument {
   if (integrationSignature(integration) !== 'secret') return { body, secret: null };
-  if (secret !== null) return { body, secret: context.keyRing.seal(secret, key) };
+  if (secret !== null)
+    return isStored(context, secret, stored) ? { body } : { body, secret: context.keyRing.seal(secret, key) };
   if (stored !== null && stored.secret !== null && storedIntegration(stored).type === integration.type)
     return { body };
   throw invalidField('/secret', `is required for a new integration of the type ${integration.type}`);
+}
+
+/** A stored secret that cannot be decrypted differs from any other: sending it again repairs the integration. */
+function isStored(
+  { keyRing }: Pick<DocumentContext, 'keyRing'>,
+  secret: Secret,
+  stored: Document | null,
+): boolean {
+  if (stored === null || stored.secret === null) return false;
+  try {
+    const current = keyRing.open(stored.secret, stored);
+    return sameDigest(digestToken(current.reveal()), digestToken(secret.reveal()));
+  } catch (error) {
+    if (error instanceof TokenUnreadable) return false;
+    throw error;
+  }
 }
