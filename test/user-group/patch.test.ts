@@ -9,7 +9,7 @@ import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { runSql, SqlConnection } from '../support/sql.ts';
+import { executeSql, runSql, SqlConnection } from '../support/sql.ts';
 
 const KIB = 1024;
 /** Shorter than the lock timeout. */
@@ -124,6 +124,19 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       const response = await patch('same', body);
       assert.deepEqual([response.status, response.headers.etag], [200, headers.etag], JSON.stringify(body));
     }
+  });
+
+  it('changes nothing if the token, which the response has, cannot be decrypted', async () => {
+    await create('unreadable');
+    const setKey = (keyId: string) =>
+      executeSql(
+        service.database,
+        `update user_groups set token_key_id = '${keyId}' where provided_id = 'unreadable'`,
+      );
+    await setKey('00000000');
+    assertProblem(await patch('unreadable', { name: 'Changed' }), 'database_unavailable');
+    await setKey(service.app.context.keyRing.activeKeyId);
+    assert.equal((await patch('unreadable', {})).json.user_group.name, 'Acme');
   });
 
   it('accepts application/merge-patch+json, application/json and a missing media type', async () => {

@@ -28,12 +28,13 @@ export async function patchUserGroup(
       const stored = await store.read({ kind: 'findUserGroup', key });
       if (stored === null) throw userGroupNotFound();
       if (!isMet(precondition, stored)) throw versionMismatch();
+      const { token } = openToken(context, stored);
       await cpu.turn(valuesLength(stored) + valuesLength(patch));
       const fields = mergeFields(stored, patch);
       await checkPolicies(context, caller, userGroupId, fields);
       const change = { ...fields, precondition: { ifMatch: [versionTag(stored)] } };
       const patched = await writeUpdate(context, caller, key, change);
-      if (typeof patched === 'object') return openToken(context, patched);
+      if (typeof patched === 'object') return { userGroup: patched, token };
       // The group was changed or deleted concurrently; the next read shows which.
     }
     throw changedTooOften();
