@@ -196,7 +196,7 @@ export function selectResource(
   if (requested === null && resources.length === 1) return resources[0]!;
   if (requested === null) throw invalidResource('is required: the integration allows several');
   const allowed = resources.find((resource) => sameJson(resource, requested));
-  if (allowed === undefined) throw invalidResource('is not one of settings.resources of the integration');
+  if (allowed === undefined) throw invalidResource('is not one of those that settings.resources allows');
   return allowed;
 }
 
