@@ -48,7 +48,13 @@ interface DatabaseFlags extends RigFlags {
   database: 'sqlite' | 'postgres';
 }
 
-const DEFAULT_BURSTS = [200, 500];
+/** Requests in each burst of large bodies. */
+const BURSTS = [200, 500];
+const FUZZ_CALLERS = 8;
+/** Changes of user groups sent at a time for each hostile schema. */
+const SCHEMA_CHANGES = 50;
+/** Processes that a rolling upgrade replaces with PostgreSQL. */
+const UPGRADED_PROCESSES = 3;
 
 const program = new Command('node reliability/main.ts')
   .description(
@@ -76,7 +82,6 @@ const program = new Command('node reliability/main.ts')
     rig('power-cut', 'cut the power at moments of a recorded run, and open the possible disk contents')
       .option('--cuts <cuts>', 'number of power cuts', positive, 100)
       .option('--rounds <rounds>', 'rounds of load in each recorded run', positive, 300)
-      .option('--no-checkpoint', 'skip recording a full log, which takes most of the time')
       .option('--recording <folder>', 'use a recording kept by an earlier run')
       .option('--failing-syncs', 'let some syncs fail, so that their writes never become durable')
       .option('--lying-disk', 'let the disk ignore syncs: the rig must find losses')
@@ -89,19 +94,17 @@ const program = new Command('node reliability/main.ts')
           .choices(scenarioNames)
           .default(scenarioNames),
       )
-      .option('--step <step>', 'distance between the failing calls of successive runs', positive, 1)
       .action(runIoErrors),
   )
   .addCommand(
     rig('fuzz', 'send requests generated from the API description, and check every response against it')
       .option('--cases <cases>', 'number of cases', positive, 2_000)
       .addOption(databaseOption())
-      .option('--callers <callers>', 'number of concurrent callers', positive, 8)
       .option('--path <path>', 'repeat one case found by an earlier run')
-      .action(({ cases, callers, path, ...flags }: FuzzFlags) =>
+      .action(({ cases, path, ...flags }: FuzzFlags) =>
         runOn('fuzz', flags, ['cases', cases], async ({ kind, seed }, onCase) => {
-          const used = path === undefined ? callers : 1;
-          return { callers: used, ...(await fuzz({ kind, cases, seed, callers: used, path, onCase })) };
+          const callers = path === undefined ? FUZZ_CALLERS : 1;
+          return { callers, ...(await fuzz({ kind, cases, seed, callers, path, onCase })) };
         }),
       ),
   )
@@ -143,7 +146,6 @@ const program = new Command('node reliability/main.ts')
     rig('overload', 'send five times the load that the service can handle with a slow database')
       .option('--seconds <seconds>', 'duration of the overload', positive, 60)
       .addOption(databaseOption())
-      .option('--delay-ms <ms>', 'delay for each sync of the disk, or message of the server', positive)
       .action(runOverload),
   )
   .addCommand(
@@ -177,7 +179,6 @@ const program = new Command('node reliability/main.ts')
       'replace the processes by those of the next version under load, and go back; SQLite has one process',
     )
       .option('--rounds <rounds>', 'number of upgrades, each followed by a downgrade', positive, 5)
-      .option('--processes <processes>', 'number of processes with PostgreSQL', positive, 3)
       .option(
         '--from <revision>',
         'upgrade from this revision of the repository, which must serve the schema of this version (default: this version, with one more migration as the next one)',
@@ -206,7 +207,6 @@ const program = new Command('node reliability/main.ts')
   )
   .addCommand(
     rig('large-bodies', 'send bursts of bodies at every limit to every endpoint that accepts one')
-      .option('--bursts <requests...>', 'requests in each burst', positives, DEFAULT_BURSTS)
       .addOption(databaseOption())
       .option('--endpoints <endpoints...>', 'test only these endpoints, by operation id')
       .option('--bodies <bodies...>', 'test only these bodies, by name')
@@ -223,7 +223,6 @@ const program = new Command('node reliability/main.ts')
   )
   .addCommand(
     rig('hostile-schemas', 'store schemas of properties that are as expensive as possible')
-      .option('--changes <changes>', 'changes of user groups sent at a time for each schema', positive, 50)
       .addOption(databaseOption())
       .option('--schemas <schemas...>', 'test only these schemas, by name')
       .action(runHostileSchemas),
@@ -262,12 +261,10 @@ const program = new Command('node reliability/main.ts')
 
 interface FuzzFlags extends DatabaseFlags {
   cases: number;
-  callers: number;
   path?: string;
 }
 
 interface LargeBodiesFlags extends DatabaseFlags {
-  bursts: number[];
   endpoints?: string[];
   bodies?: string[];
 }
@@ -282,7 +279,6 @@ interface TwoTenantsFlags extends DatabaseFlags {
 interface PowerCutFlags extends RigFlags {
   cuts: number;
   rounds: number;
-  checkpoint: boolean;
   recording?: string;
   failingSyncs?: true;
   lyingDisk?: true;
@@ -328,7 +324,7 @@ async function runOn<Figures extends object>(
   endWith(findBroken(figures));
 }
 
-async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: PowerCutFlags) {
+async function runPowerCut({ cuts, rounds, seed, json, ...flags }: PowerCutFlags) {
   const folder = flags.recording ?? mkdtempSync(join(tmpdir(), 'user-group-service-rig-'));
   if (flags.recording === undefined) {
     requireStrace();
@@ -337,7 +333,7 @@ async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: P
       folder,
       random: new Random(seed),
       rounds,
-      withCheckpoint: checkpoint,
+      withCheckpoint: true,
       failsSyncs: flags.failingSyncs ?? false,
     });
   }
@@ -358,39 +354,32 @@ async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: P
   if (flags.recording === undefined) rmSync(folder, { recursive: true });
 }
 
-async function runIoErrors({
-  scenarios,
-  step,
-  seed,
-  json,
-}: RigFlags & { scenarios: Scenario[]; step: number }): Promise<void> {
+async function runIoErrors({ scenarios, seed, json }: RigFlags & { scenarios: Scenario[] }): Promise<void> {
   requireStrace();
   const onRun = (scenario: Scenario, what: string) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${scenario}: ${what}\x1b[K`);
   };
-  for await (const figures of failDisk({ seed, scenarios, step, onRun }))
+  for await (const figures of failDisk({ seed, scenarios, step: 1, onRun }))
     show({ rig: 'io-errors', seed, ...figures }, json);
 }
 
-async function runOverload(flags: DatabaseFlags & { seconds: number; delayMs?: number }): Promise<void> {
-  const { seconds, database, delayMs, json } = flags;
+async function runOverload({ seconds, database, json }: DatabaseFlags & { seconds: number }): Promise<void> {
   await using _provided = await provide(database);
   // PostgreSQL gets a shorter delay: a server sends several messages for a create, while a disk syncs once
   // for all waiting changes.
-  const delay = delayMs ?? { sqlite: 200, postgres: 100 }[database];
-  const figures = await overload({ database, seconds, delayMs: delay });
-  show({ rig: 'overload', database, seconds, delayMs: delay, ...figures }, json);
+  const delayMs = { sqlite: 200, postgres: 100 }[database];
+  const figures = await overload({ database, seconds, delayMs });
+  show({ rig: 'overload', database, seconds, delayMs, ...figures }, json);
   endWith(brokenByOverload(figures));
 }
 
 interface RollingUpgradeFlags extends DatabaseFlags {
   rounds: number;
-  processes: number;
   from?: string | null;
 }
 
-function runRollingUpgrade({ rounds, processes: most, from = null, ...flags }: RollingUpgradeFlags) {
-  const processes = flags.database === 'sqlite' ? 1 : most;
+function runRollingUpgrade({ rounds, from = null, ...flags }: RollingUpgradeFlags) {
+  const processes = flags.database === 'sqlite' ? 1 : UPGRADED_PROCESSES;
   return runOn(
     'rolling-upgrade',
     flags,
@@ -439,24 +428,25 @@ async function runCases<Figures extends object>(
   endWith(findBroken(figures));
 }
 
-function runLargeBodies({ bursts, endpoints, bodies, ...flags }: LargeBodiesFlags): Promise<void> {
+function runLargeBodies({ endpoints, bodies, ...flags }: LargeBodiesFlags): Promise<void> {
   const only = { ...(endpoints && { endpoints }), ...(bodies && { bodies }) };
   return runCases(
     'large-bodies',
     flags,
-    ['bursts', burstCount({ bursts, only })],
-    (kind, onBurst) => burstOfLargeBodies({ kind, bursts, only, onBurst }),
+    ['bursts', burstCount({ bursts: BURSTS, only })],
+    (kind, onBurst) => burstOfLargeBodies({ kind, bursts: BURSTS, only, onBurst }),
     brokenByLargeBodies,
   );
 }
 
-function runHostileSchemas(flags: DatabaseFlags & { changes: number; schemas?: string[] }): Promise<void> {
-  const { changes, schemas: only } = flags;
+function runHostileSchemas(flags: DatabaseFlags & { schemas?: string[] }): Promise<void> {
+  const { schemas: only } = flags;
   return runCases(
     'hostile-schemas',
     flags,
     ['schemas', schemaCount(only)],
-    (kind, onSchema) => sendHostileSchemas({ kind, changes, ...(only && { only }), onSchema }),
+    (kind, onSchema) =>
+      sendHostileSchemas({ kind, changes: SCHEMA_CHANGES, ...(only && { only }), onSchema }),
     brokenByHostileSchemas,
   );
 }
@@ -554,11 +544,6 @@ function addCase(start: string, before: readonly string[] = []): string[] {
 function positive(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
   return Number(text);
-}
-
-function positives(text: string, before: unknown): number[] {
-  // Commander passes the default value with the first one.
-  return [...(Array.isArray(before) && before !== DEFAULT_BURSTS ? before : []), positive(text)];
 }
 
 function wholeNumber(text: string): number {
