@@ -131,5 +131,5 @@ export const search = {
   'x-pattern-detail': 'must not have control characters',
   description:
     'Only user groups whose id or name starts with this text, byte for byte; with `match=contains`, contains it, ' +
-    'regardless of case, accents, typographic quotes and dashes, invisible characters and Unicode normalization. With `match=contains`, a text such as `plan: gold` also finds the value of a property.',
+    'regardless of case, accents, typographic quotes and dashes, invisible characters and Unicode normalization. With `match=contains`, a text such as `plan: gold` also finds the value of a property, and `*: gold` that of any.',
 } as const satisfies Schema;

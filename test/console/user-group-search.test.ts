@@ -197,6 +197,8 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     assert.doesNotMatch(textOf(first), /No user group/);
     const hint = /No user group here meets these conditions: nothing\. Only ids and names were searched/;
     assert.match(textOf(await searchOn(first)), hint);
+    const all = linkNamed(await searchOn(first), 'Search the values of all properties');
+    assert.equal(new URLSearchParams(all!.split('?')[1]).get('search'), '*: nothing');
     const property = await browser.get(`${LIST}?${new URLSearchParams({ search: 'no: thing' })}`);
     const none = textOf(await searchOn(property));
     assert.match(none, /No user group here meets these conditions: no: thing\./);

@@ -126,6 +126,8 @@ describe('a filter of user groups', () => {
       'seats: 25',
       'regions: emea',
       'regions: äther',
+      '*: gold',
+      '*: emea',
     ])
       assert.equal(isMatch({ contains }), true, contains);
     assert.equal(isMatch({ contains: 'big: 9007199254740993' }), true);
@@ -137,6 +139,7 @@ describe('a filter of user groups', () => {
       'lan: gold',
       'a: gold',
       'b: gold',
+      '*: silver',
     ])
       assert.equal(isMatch({ contains }), false, contains);
     assert.equal(isMatch({ contains: 'plan: gold' }, { properties: null }), false);

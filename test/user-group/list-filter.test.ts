@@ -134,6 +134,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
       c: { name: 'Plan: golden years' },
     });
     assert.deepEqual(await idsOf(token, { search: 'plan: gold', match: 'contains' }), ['a', 'c']);
+    assert.deepEqual(await idsOf(token, { search: '*: gold', match: 'contains' }), ['a']);
   });
 
   it('suspended and seen_before select by suspension and last use; never seen counts as before', async () => {

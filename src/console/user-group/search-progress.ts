@@ -122,9 +122,10 @@ function nothing(search: Search): Html {
   const conditions = conditionTexts(search);
   if (conditions.length === 0) return none('There are no user groups here yet.');
   const text = `No user group here meets these conditions: ${conditions.join(', ')}.`;
-  const hint = search.search === '' || isAboutProperty(search.search) ? '' : ` ${PROPERTY_HINT}`;
-  const all = pageUrl(LIST_PATH, { columns: search.columns });
-  return html`${none(text + hint)}<p>${link(all, 'Show all user groups')}</p>`;
+  const all = html`<p>${link(pageUrl(LIST_PATH, { columns: search.columns }), 'Show all user groups')}</p>`;
+  if (search.search === '' || isAboutProperty(search.search)) return html`${none(text)}${all}`;
+  const inProperties = pageUrl(LIST_PATH, { ...search, search: `*: ${search.search}`, match: '' });
+  return html`${none(`${text} ${PROPERTY_HINT}`)}<p>${link(inProperties, 'Search the values of all properties')}</p>${all}`;
 }
 
 const PROPERTY_HINT =

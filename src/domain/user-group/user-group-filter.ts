@@ -111,6 +111,9 @@ export function isAboutProperty(text: string): boolean {
   return propertyConditionIn(text) !== null;
 }
 
+/** Name that stands for every property. */
+const ANY = '*';
+
 /** `plan: gold`; null for a text of another form. Ids with a colon have no space after it. */
 function propertyConditionIn(text: string): PropertyCondition | null {
   const [, name, value] = /^\s*(\S.*?)\s*:\s+(\S.*?)\s*$/.exec(text) ?? [];
@@ -129,7 +132,7 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
     // Most groups lack the text entirely, which is faster to find out than splitting their members.
     if (!properties.includes('\\') && !foldText(properties).includes(value)) return false;
     for (const [key, text] of splitMembers(properties))
-      if (foldText(decodeString(key)) === name && isValue(parseTree(text))) return true;
+      if ((name === ANY || foldText(decodeString(key)) === name) && isValue(parseTree(text))) return true;
     return false;
   };
 }
