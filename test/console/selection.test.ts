@@ -2,8 +2,9 @@
 // the list can be exported as CSV that no spreadsheet evaluates.
 
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { before, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
@@ -226,4 +227,33 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     await service.revokeApiToken(id);
     await assert.rejects(response.toArray(), { code: 'ECONNRESET' });
   });
+
+  it('does not report an export as a bug that a browser cancels before it begins', async () => {
+    const { token } = await service.apiToken({ workspaceName: 'cancelled', permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, token);
+    service.logLines.length = 0;
+    for (let cancelled = 0; cancelled < 5; cancelled++) {
+      const arrived = nextResponse();
+      const request = get(`${service.url}${LIST}/-/export`, { headers: { cookie: reader.cookie } });
+      request.on('error', () => {});
+      const response = await arrived;
+      request.destroy();
+      await once(response, 'close');
+    }
+    assert.equal((await reader.get(`${LIST}/-/export`)).status, 200);
+    const bugs = service.logEntries.filter(({ level }) => level >= 50);
+    assert.deepEqual(bugs, []);
+  });
 });
+
+/** Resolves when the next request arrives, with its response. */
+function nextResponse(): Promise<ServerResponse> {
+  const channel = 'http.server.request.start';
+  return new Promise((resolve) => {
+    const receive = (message: unknown) => {
+      unsubscribe(channel, receive);
+      resolve((message as { response: ServerResponse }).response);
+    };
+    subscribe(channel, receive);
+  });
+}

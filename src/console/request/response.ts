@@ -1,6 +1,8 @@
 // Sends pages, redirects and files to the browser.
 
+import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONNECTION_ENDED } from '../../http/request/body.ts';
 import { loadWholePage, pageHeaders } from '../../http/response/page-headers.ts';
 import { type Html, headingWith, html, NO_HTML } from '../markup/html.ts';
 import { document, type PageAssets } from '../markup/layout.ts';
@@ -30,6 +32,8 @@ export function sendDownload(
   reply: FastifyReply,
   { fileName, contentType, content }: Download,
 ): FastifyReply {
+  // Fastify ends the content without a reason, which would be reported as a bug.
+  finished(reply.raw, (error) => error && content.destroy(CONNECTION_ENDED));
   return reply
     .headers(pageHeaders)
     .headers({ 'content-type': contentType, 'content-disposition': `attachment; filename="${fileName}"` })

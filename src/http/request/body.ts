@@ -100,7 +100,7 @@ const TOO_MANY_CHUNKS = new Problem(
   'invalid_request',
   `The body must have at most ${MAX_CHUNKS} chunks: send larger ones.`,
 );
-const CONNECTION_ENDED = new Problem(
+export const CONNECTION_ENDED = new Problem(
   'invalid_request',
   'The connection was closed before the end of the body.',
 );
