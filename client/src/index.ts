@@ -421,14 +421,21 @@ export class UserGroupClient {
     return this.#body({ method: 'GET', path: '/v1/config' }, options);
   }
 
-  /** Makes the stored configuration equal to the sent one, in one transaction. */
+  /**
+   * Makes the stored configuration equal to the sent one, in one transaction. With `configVersion`, the client retries only
+   * if the first attempt certainly had no effect.
+   */
   async applyConfig(
     config: Config,
     { configVersion, prune = false, dryRun = false, ...options }: ApplyConfigOptions = {},
   ): Promise<ConfigChanges> {
     const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
     const sent = configVersion === undefined ? config : { ...config, config_version: configVersion };
-    return this.#body({ method: 'PUT', path, body: sent }, options);
+    const isConditional = configVersion !== undefined && !dryRun;
+    return this.#body(
+      { method: 'PUT', path, body: sent, ...(isConditional && { isIdempotent: false }) },
+      options,
+    );
   }
 
   /** Fails with `api_token_not_found`. */
