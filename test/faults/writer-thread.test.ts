@@ -145,7 +145,7 @@ describe('A writer thread that cannot be started', {
     using folder = new Folder();
     let service!: TestService;
     const thread = await threadOf(async () => {
-      service = await TestService.start(sqlite);
+      service = await TestService.start(sqlite, { returnsOverloaded: true });
     });
     try {
       // Starts the threads of Node's thread pool, which would otherwise fail to start below.

@@ -13,6 +13,7 @@ import { type DatabaseKind, removeFolder, type TestDatabase, temporaryFolder } f
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
 import { nodeFlagsOf } from './node-flags.ts';
+import { unlessStarved } from './starvation.ts';
 
 /** Executable of this checkout, or of a build. */
 export const PROGRAM =
@@ -339,15 +340,18 @@ export function served(call: () => Promise<TestResponse>): Promise<TestResponse>
   });
 }
 
-/** Repeats a call while the service is too busy for it, or while its response is incomplete. */
+/**
+ * Repeats a call while the service is too busy for it, or while its response is incomplete, and if this process waited for
+ * a processor, also after another 503, which may be late.
+ */
 export function admitted(
   call: () => Promise<TestResponse>,
   isComplete: (response: TestResponse) => boolean = () => true,
 ): Promise<TestResponse> {
   let refusal = '';
   const probe = async () => {
-    const response = await call();
-    const isRefused = response.status === 503 && BUSY.test(response.text);
+    const response = await unlessStarved(call, (each) => each.status === 503 && !isBusy(each));
+    const isRefused = isBusy(response);
     if (!isRefused && isComplete(response)) return response;
     refusal = response.text;
     return null;
@@ -355,6 +359,10 @@ export function admitted(
   return eventually('a service that is not busy', probe).catch((error) => {
     throw new Error(`${error.message}: ${refusal}`, { cause: error });
   });
+}
+
+function isBusy({ status, text }: TestResponse): boolean {
+  return status === 503 && BUSY.test(text);
 }
 
 function nameOf(args: readonly string[]): string {

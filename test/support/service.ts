@@ -31,7 +31,7 @@ export interface TestServiceOptions {
   env?: Record<string, string>;
   /** Existing database, such as that of another process. */
   database?: TestDatabase;
-  /** Whether calls return `overloaded`; otherwise they are repeated until the service admits them. */
+  /** Whether calls return each 503; otherwise they are repeated until the service admits them, see `admitted`. */
   returnsOverloaded?: boolean;
 }
 

@@ -1,10 +1,10 @@
 // Time for which threads had work and no processor, as on a busy machine.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** Runs of work whose result a busy machine may delay too long. */
 const MAX_RUNS = 3;
-/** Part of the time for which the threads of this process wait on a busy machine. */
+/** Part of the time for which the main thread of this process waits on a busy machine. */
 const BUSY_SHARE = 0.05;
 
 /**
@@ -32,15 +32,10 @@ export async function unlessStarved<Result>(
   isDelayed: (result: Result) => boolean,
 ): Promise<Result> {
   for (let run = 1; ; run++) {
-    const [startedAt, before] = [performance.now(), threadsStarvedMs()];
+    const [startedAt, before] = [performance.now(), threadStarvedMs(process.pid)];
     const result = await work();
-    const starvedShare = (threadsStarvedMs() - before) / (performance.now() - startedAt);
-    if (!isDelayed(result) || starvedShare < BUSY_SHARE || run === MAX_RUNS) return result;
+    if (!isDelayed(result) || run === MAX_RUNS) return result;
+    const starvedShare = (threadStarvedMs(process.pid) - before) / (performance.now() - startedAt);
+    if (starvedShare < BUSY_SHARE) return result;
   }
-}
-
-/** Returns the sum for the threads of this process. */
-function threadsStarvedMs(): number {
-  if (process.platform !== 'linux') return 0;
-  return readdirSync('/proc/self/task').reduce((sum, id) => sum + threadStarvedMs(`self/task/${id}`), 0);
 }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestRequest } from '../support/http.ts';
+import { send, type TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -261,7 +261,8 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     const isRemoved = async () => !(await changed('e-1')).at(-1);
     await eventually('the removal', async () => {
       await duringLock(async () => {
-        const { status } = await service.call('DELETE', '/v1/user-groups/e-1');
+        const call = { method: 'DELETE', path: '/v1/user-groups/e-1', token: service.token };
+        const { status } = await send(service.url, call);
         assert.equal(status, 503);
       });
       // The removal that was started continues, unless the lock has outlasted it on a busy machine.
