@@ -23,7 +23,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
       const stack = suiteStack();
       let services: TestService[];
       before(async () => {
-        const database = stack.use(await postgres.create());
+        const database = stack.use(await postgres.createForService());
         const name = new URL(database.url).pathname.slice(1);
         await runSql(database, `alter database ${name} set default_transaction_isolation = '${isolation}'`);
         const starting = Array.from({ length: PROCESSES }, () =>

@@ -20,7 +20,7 @@ describe('three processes on one PostgreSQL database', () => {
   let token: string;
 
   before(async () => {
-    database = stack.use(await postgres.create());
+    database = stack.use(await postgres.createForService());
     const { env } = database;
     for (let index = 0; index < PROCESSES; index++) services.push(stack.use(await serve(folder, { env })));
     ({ token } = await createApiToken(folder, [], { env }));

@@ -8,7 +8,7 @@ export function optionsFor(url: string, overrides: Partial<PostgresOptions> = {}
     urls: [new Secret(url)],
     poolSize: 1,
     connectTimeoutMs: 5_000,
-    statementTimeoutMs: 5_000,
+    statementTimeoutMs: 20_000,
     sessionSettings: true,
     preparedStatements: true,
     ...overrides,
