@@ -10,9 +10,10 @@ import { checkMarkup, textOf, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { elementsOf } from '../support/html.ts';
-import type { TestResponse } from '../support/http.ts';
+import { send, type TestResponse } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { threadStarvedMs } from '../support/starvation.ts';
 
 const GROUPS = '/console/user-groups';
 const NEW = `${GROUPS}/-/new`;
@@ -59,21 +60,23 @@ describeOnEachDatabase('A person in the console', (database) => {
 
   it('waits no longer than other requests after the session of a large form ends while the CPU is busy', async () => {
     const { cpu } = service.app.context;
-    const startedAt = performance.now();
+    const [startedAt, before] = [performance.now(), threadStarvedMs(process.pid)];
+    /** Time without that in which the CPU was busy with other processes. */
+    const elapsedMs = () => performance.now() - startedAt - (threadStarvedMs(process.pid) - before);
     let isDone = false;
     const occupy = async (): Promise<void> => {
-      while (!isDone && performance.now() - startedAt < 2 * MAX_WAIT_MS) {
+      while (!isDone && elapsedMs() < 2 * MAX_WAIT_MS) {
         await cpu.until(performance.now() + LAST_CPU_TURN_AFTER_MS).turn(TURN_BYTES);
         const endAt = performance.now() + 10;
         while (performance.now() < endAt);
       }
     };
     const occupied = Promise.allSettled(Array.from({ length: 20 }, occupy));
-    const form = new URLSearchParams({ name: 'x'.repeat(300_000) });
+    const body = new URLSearchParams({ name: 'x'.repeat(300_000) });
     const headers = { 'sec-fetch-site': 'same-origin' };
-    const sent = service.call('POST', `${GROUPS}/large/review`, form, { token: null, headers });
+    const sent = send(service.url, { method: 'POST', path: `${GROUPS}/large/review`, body, headers });
     assert.ok([401, 503].includes((await sent).status));
-    const tookMs = performance.now() - startedAt;
+    const tookMs = elapsedMs();
     isDone = true;
     await occupied;
     assert.ok(tookMs < MAX_WAIT_MS, `${tookMs} ms`);

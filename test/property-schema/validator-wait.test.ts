@@ -27,7 +27,7 @@ describe('A check whose thread starts too late for a request', () => {
 
 describe('A check that may take long', { skip: process.platform !== 'linux' && 'Linux only' }, () => {
   it('gives way to the other threads of the process', async () => {
-    await using validator = new PropertyValidator();
+    await using validator = PropertyValidator.forCommand();
     const before = niceThreads();
     await validator.compile(1, EMPTY_OBJECT);
     assert.equal(niceThreads() - before, 1);
