@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserGroupClient } from '../client/src/index.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
-import { createApiToken, Folder, PROGRAM } from '../test/support/process.ts';
+import { createApiToken, eventually, Folder, PROGRAM } from '../test/support/process.ts';
 import { RollingCaller, type Target } from './rolling-restart/caller.ts';
 import { type NginxConfiguration, startNginx } from './rolling-restart/nginx.ts';
 import { type Restart, RestartedProcess } from './rolling-restart/restarted-process.ts';
@@ -95,7 +95,7 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
   );
   let isOver = false;
   const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
-  const restarted = await restartEach(processes, options);
+  const restarted = await restartEach(processes, callers, options);
   isOver = true;
   await calling;
   return {
@@ -124,12 +124,14 @@ export function isDelayed({
 
 async function restartEach(
   processes: readonly RestartedProcess[],
+  callers: readonly RollingCaller[],
   { restarts, programOf, onRestart }: RollingRestartOptions,
 ): Promise<Restart[]> {
   const betweenMs = processes.length === 1 ? BETWEEN_ALONE_MS : BETWEEN_MS;
   const restarted: Restart[] = [];
   for (let index = 0; index < restarts; index++) {
     await sleep(betweenMs);
+    await callsEnded(callers);
     const process = processes[index % processes.length]!;
     const restart = await process.restart(programOf?.(index));
     restarted.push(restart);
@@ -137,6 +139,17 @@ async function restartEach(
   }
   await sleep(betweenMs);
   return restarted;
+}
+
+/**
+ * Waits until each caller has ended the call that it makes now. nginx may have tried it before the restarted process
+ * listened, on a busy machine long ago, and would have no process left for it.
+ */
+async function callsEnded(callers: readonly RollingCaller[]): Promise<void> {
+  const before = callers.map(({ calls }) => calls);
+  await eventually('the calls in flight to end', () =>
+    callers.every(({ calls }, index) => calls > before[index]!),
+  );
 }
 
 async function figuresOf(callers: readonly RollingCaller[], client: UserGroupClient): Promise<CallerFigures> {
