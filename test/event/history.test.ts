@@ -7,7 +7,7 @@ import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { executeSql, runSql } from '../support/sql.ts';
+import { executeSql, feedIsComplete, runSql } from '../support/sql.ts';
 
 const RENAMES = 300;
 /** Maximum number of parts of a history that a page reads. */
@@ -62,6 +62,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
   async function renameThrough(ids: readonly string[]): Promise<void> {
     await create(ids[0]!);
     for (const [index, id] of ids.slice(1).entries()) await rename(ids[index]!, id);
+    await feedIsComplete(service.database);
   }
 
   const newestOf = (ids: readonly string[]) => [
@@ -90,6 +91,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
       ];
     });
     await executeSql(service.database, `begin; ${rows.join(';')}; commit`);
+    await feedIsComplete(service.database);
     const newest = newestOf(ids);
     const queries = ['order=newest', 'order=oldest', 'until=2999-01-01T00:00:00Z', 'type=user_group.created'];
     // Concurrently, because each reads hundreds of parts in transactions of its own.
@@ -125,6 +127,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     await rename(ids.at(-1)!, 'elsewhere');
     await rename('elsewhere', ids.at(-1)!);
     await served(() => service.put({ user_group_id: ids.at(-1)!, name: 'Changed' }));
+    await feedIsComplete(service.database);
     await readOn();
     assert.deepEqual(read, [
       ...newestOf(ids).reverse(),
@@ -143,6 +146,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     await rename(id, 'gone');
     await create(id);
     await served(() => service.put({ user_group_id: 'gone', name: 'Secret' }));
+    await feedIsComplete(service.database);
     const [newest, oldest] = await Promise.all(
       orders.map((order, index) => page(id, `order=${order}`, first[index]!.next)),
     );
@@ -161,6 +165,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     await create('reused');
     assert.equal((await served(() => service.call('DELETE', '/v1/user-groups/reused'))).status, 204);
     await rename('kept', 'reused');
+    await feedIsComplete(service.database);
     const newest = newestOf(['kept', 'reused']);
     assert.deepEqual(await pages('reused', 'order=newest'), [newest]);
     assert.deepEqual(await pages('reused', 'order=oldest'), [newest.toReversed()]);

@@ -3,6 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { TestDatabase } from './database.ts';
+import { eventually } from './process.ts';
 
 export class SqlConnection extends pg.Client implements AsyncDisposable {
   static async open(url: string): Promise<SqlConnection> {
@@ -38,6 +39,20 @@ export async function executeSql({ url }: Pick<TestDatabase, 'url'>, sql: string
   }
   await using client = await SqlConnection.open(url);
   await client.query(sql);
+}
+
+/**
+ * Waits until the feed shows all that is committed: on PostgreSQL, it is behind the transactions that began earlier, even those
+ * of other databases.
+ */
+export async function feedIsComplete(database: Pick<TestDatabase, 'url'>): Promise<void> {
+  if (database.url.startsWith('sqlite:')) return;
+  const [snapshot] = await runSql(database, 'select pg_snapshot_xmax(pg_current_snapshot())::text as next');
+  const ended = `select pg_snapshot_xmin(pg_current_snapshot()) >= '${snapshot!.next}'::xid8 as ended`;
+  await eventually('the end of earlier transactions', async () => {
+    const [row] = await runSql(database, ended);
+    return row!.ended === true;
+  });
 }
 
 /** Returns the names of the columns of each table. */

@@ -10,6 +10,7 @@ import { codePoint } from '../support/domain/code-point.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
+import { unlessStarved } from '../support/starvation.ts';
 
 const RFC_3339_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -101,8 +102,14 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
   });
 
   describe('with an id in the path that is odd', () => {
-    /** Creates, patches, reads and deletes a group by its id in the path; returns the errors. */
-    async function errorsOf(id: string): Promise<string[]> {
+    /** Creates, patches, reads and deletes a group by its id in the path; returns the errors, unless a call was late. */
+    const errorsOf = (id: string) =>
+      unlessStarved(
+        () => errorsOfCalls(id),
+        ({ length }) => length > 0,
+      );
+
+    async function errorsOfCalls(id: string): Promise<string[]> {
       const created = await service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'N' });
       const expected = { ...created.json.user_group, name: 'Patched' };
       const patched = await service.call('PATCH', pathOf(id), { name: 'Patched' });

@@ -10,7 +10,7 @@ import { send, type TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { SqlConnection } from '../support/sql.ts';
+import { feedIsComplete, SqlConnection } from '../support/sql.ts';
 
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database) => {
   // Longer than a request, so that a statement that waits for a lock continues after its request.
@@ -187,6 +187,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
       'user_group.created h-1',
     ];
     assert.deepEqual(await history('h-3'), newest);
+    await feedIsComplete(service.database);
     assert.deepEqual(await history('h-3', '?order=oldest'), newest.toReversed());
     for (const order of ['newest', 'oldest']) {
       const pages: string[] = [];
