@@ -51,7 +51,7 @@ interface Occurring {
 
 const READER: Caller = { ...operator({ workspaceId: 1, environment: 'Customer' }), permission: 'read-only' };
 
-export const occurrences = {
+export const occurrences: Readonly<Record<ProblemCode, Occurring>> = {
   invalid_json: {
     occurrence: 'JSON body',
     example: caught(() =>
@@ -131,7 +131,7 @@ export const occurrences = {
   overloaded: { occurrence: 'API token', example: overloaded },
   database_unavailable: { occurrence: 'API token', example: toProblem(new StoreUnavailable()) },
   shutting_down: { occurrence: 'every request', example: shuttingDown },
-} as const satisfies Record<ProblemCode, Occurring>;
+};
 
 /** Returns the problem that the call throws. */
 function caught(reject: () => unknown): Problem {

@@ -40,13 +40,13 @@ ${choiceField({ ...form.field('expires_in_seconds'), choices: lifetimes })}`,
   },
 });
 
-const permissionTexts = {
+const permissionTexts: Readonly<Record<Permission, string>> = {
   admin: 'everything, including API tokens, webhooks and integrations',
   'read-write': 'read and change user groups',
   'read-only': 'read user groups, the catalogue and events',
   resolve: 'only resolve tokens of user groups: for dashboard servers',
   embed: 'only issue embed tokens, and resolve',
-} as const satisfies Record<Permission, string>;
+};
 
 const permissionChoices: readonly (readonly [value: string, text: string])[] = [
   ['', 'choose'],

@@ -80,11 +80,11 @@ export function isOfSession({ caller }: PageCall, { apiTokenId }: ApiToken): boo
   return caller.apiTokenId === apiTokenId;
 }
 
-const statusBadges = {
+const statusBadges: Readonly<Record<ApiTokenStatus, Html>> = {
   active: badge('good', 'active'),
   expired: badge('bad', 'expired'),
   revoked: badge('bad', 'revoked'),
-} as const satisfies Record<ApiTokenStatus, Html>;
+};
 
 export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
   const status = statusBadges[apiTokenStatus(apiToken, call.context.clock())];

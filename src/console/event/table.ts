@@ -24,12 +24,12 @@ import { type PageCall, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
 import { eventsBy, pathOfTarget } from './paths.ts';
 
-const VIA = {
+const VIA: Readonly<Record<Actor['via'], string>> = {
   api: 'API',
   console: 'console',
   command_line: 'command line',
   service: 'service',
-} as const satisfies Record<Actor['via'], string>;
+};
 
 /** Size of JSON whose processing takes as long as rendering a change. */
 const CHANGE_BYTES = 512;

@@ -38,10 +38,10 @@ function storedIn({ context, caller }: PageCall): Promise<Document | null> {
   return findDocument(context, caller, mappingPolicyDefinition);
 }
 
-export const modeTexts = {
+export const modeTexts: Readonly<Record<PolicyMode, string>> = {
   off: 'not checked',
   report: 'changes are accepted, and the response names what is wrong',
   enforce: 'changes that violate it are rejected',
-} as const satisfies Record<PolicyMode, string>;
+};
 
 export const modeChoices = policyModes.map((mode) => [mode, `${mode}: ${modeTexts[mode]}`] as const);

@@ -70,11 +70,11 @@ export const signingKeyRotation = formPages({
 
 const NO_KEYS = none('There are none yet: the first integration that needs them creates them.');
 
-const statusBadges = {
+const statusBadges: Readonly<Record<SigningKeyStatus, Html>> = {
   pending: badge('neutral', 'published, does not sign yet'),
   signing: badge('good', 'signs'),
   retiring: badge('neutral', 'published, no longer signs'),
-} as const satisfies Record<SigningKeyStatus, Html>;
+};
 
 function keySet({ publicUrl, clock }: Context, { document, keySet }: StoredKeySet): Html {
   const now = clock();

@@ -25,11 +25,11 @@ import type { Session } from '../session/session.ts';
 
 export const WEBHOOKS = ['webhooks'] as const;
 
-export const stateBadges = {
+export const stateBadges: Readonly<Record<DeliveryState, Html>> = {
   pending: badge('warning', 'pending'),
   delivered: badge('good', 'delivered'),
   failed: badge('bad', 'failed'),
-} as const satisfies Record<DeliveryState, Html>;
+};
 
 export const showDelivery: Page = {
   method: 'GET',

@@ -4,7 +4,7 @@ import { limits } from '../../domain/field.ts';
 import type { ProblemCode } from '../../problem.ts';
 import { MAX_HEADER_BYTES, MAX_HEADER_FIELDS } from '../request/parser-errors.ts';
 
-export const problemDescriptions = {
+export const problemDescriptions: Readonly<Record<ProblemCode, { meaning: string; remedy: string }>> = {
   invalid_json: {
     meaning:
       'The body is not JSON, or is ambiguous: it has a duplicate key (at any depth), bytes that are not UTF-8, a byte ' +
@@ -208,4 +208,4 @@ export const problemDescriptions = {
     meaning: 'This process of the service is shutting down and rejects new requests. Nothing was changed.',
     remedy: 'Retry on a new connection: another process may respond, or this one after its restart.',
   },
-} as const satisfies Record<ProblemCode, { meaning: string; remedy: string }>;
+};

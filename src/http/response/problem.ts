@@ -28,7 +28,7 @@ export const oauthErrors: Readonly<Record<number, string>> = {
 };
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
-export const problems = {
+export const problems: Readonly<Record<ProblemCode, { status: number; title: string }>> = {
   invalid_json: { status: 400, title: 'The body is not valid, unambiguous JSON' },
   invalid_request: { status: 400, title: 'The request is not valid' },
   unknown_field: { status: 400, title: 'The body has an unknown field' },
@@ -62,7 +62,7 @@ export const problems = {
   overloaded: { status: 503, title: 'The service is overloaded' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
   shutting_down: { status: 503, title: 'The service is shutting down' },
-} as const satisfies Record<ProblemCode, { status: number; title: string }>;
+};
 
 export function httpStatus({ code }: Problem): number {
   return problems[code].status;
