@@ -1,8 +1,9 @@
-// Generates types of the client from the API description and from the schemas of the settings of
-// integrations. openapi-typescript needs the API of TypeScript 5, which TypeScript 7 does not have.
+// Generates types and the error codes of the client from the API description and from the schemas of the settings
+// of integrations. openapi-typescript needs the API of TypeScript 5, which TypeScript 7 does not have.
 
 import { execFileSync } from 'node:child_process';
 import { embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
+import { problems } from '../src/http/response/problem.ts';
 import type { Schema } from '../src/http/schema.ts';
 import { schemaName, withoutReferences } from './openapi/component-schemas.ts';
 
@@ -68,6 +69,9 @@ import type { JsonValue } from './wire.ts';
 export interface Schemas {
 ${members.join('\n')}
 }
+
+/** Error codes of the service. */
+export const serviceCodes = [${Object.keys(problems).map((code) => JSON.stringify(code))}] as const;
 `);
 }
 

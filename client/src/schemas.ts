@@ -501,3 +501,40 @@ export interface Schemas {
     has_more: boolean;
   };
 }
+
+/** Error codes of the service. */
+export const serviceCodes = [
+  'invalid_json',
+  'invalid_request',
+  'unknown_field',
+  'body_missing',
+  'unauthenticated',
+  'viewer_unauthenticated',
+  'user_group_not_forwardable',
+  'permission_denied',
+  'origin_not_allowed',
+  'user_group_not_found',
+  'user_group_token_not_found',
+  'api_token_not_found',
+  'not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'api_token_inactive',
+  'user_group_exists',
+  'limit_reached',
+  'in_use',
+  'version_mismatch',
+  'body_too_large',
+  'unsupported_media_type',
+  'mapping_invalid',
+  'properties_invalid',
+  'claim_missing',
+  'claim_invalid',
+  'rate_limited',
+  'headers_too_large',
+  'internal_error',
+  'not_implemented',
+  'overloaded',
+  'database_unavailable',
+  'shutting_down',
+] as const;

@@ -5,9 +5,7 @@ import assert from 'node:assert/strict';
 import { afterEach, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
-import { serviceCodes } from '../../client/src/error.ts';
 import { type ClientOptions, UserGroupClient, UserGroupServiceError } from '../../client/src/index.ts';
-import { problems } from '../../src/http/response/problem.ts';
 import { FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
@@ -37,10 +35,6 @@ describe('The error of the client', () => {
   function clientWith(options: Partial<ClientOptions> = {}): UserGroupClient {
     return new UserGroupClient({ url: proxy.url, apiToken: service.token, maxRetries: 0, ...options });
   }
-
-  it('has exactly the codes of the service', () => {
-    assert.deepEqual([...serviceCodes].sort(), Object.keys(problems).sort());
-  });
 
   it('contains the details of the response', async () => {
     const group = { user_group_id: ' x', name: '', properties: {} };
