@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { progressBar } from '../src/commands/terminal/progress.ts';
-import { readConfig } from '../src/config.ts';
+import { operationSettings, readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import { type Caller, operator } from '../src/domain/api-token.ts';
 import { userGroupBody } from '../src/domain/user-group/user-group-body.ts';
@@ -64,7 +64,10 @@ async function withContext<Result>(
   try {
     const keyRing = await loadKeyRing(config, store);
     await registerActiveKey(keyRing, store, Date.now());
-    return await work({ ...createContext({ store, via: 'command_line' }), keyRing });
+    return await work({
+      ...createContext({ ...operationSettings(config), store, via: 'command_line' }),
+      keyRing,
+    });
   } finally {
     await close();
   }

@@ -3,7 +3,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
-import { type Config, configMessage, refuseSharedAddress, servingThreads } from './config.ts';
+import {
+  type Config,
+  configMessage,
+  operationSettings,
+  refuseSharedAddress,
+  servingThreads,
+} from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { KeyRing } from './domain/key-ring.ts';
@@ -197,9 +203,9 @@ async function open(config: Config, clock: () => number, options: ServingOptions
 
 /** Throws `BootstrapApiTokenUnusable`. */
 async function bootstrap(config: Config, { store }: Database, clock: () => number): Promise<void> {
-  const { bootstrapApiToken, bootstrapWorkspace, bootstrapEnvironment, eventRetentionDays } = config;
+  const { bootstrapApiToken, bootstrapWorkspace, bootstrapEnvironment } = config;
   if (bootstrapApiToken === null) return;
-  const context = createContext({ store, clock, eventRetentionDays, via: 'service' });
+  const context = createContext({ ...operationSettings(config), store, clock, via: 'service' });
   await ensureBootstrapApiToken(context, {
     token: bootstrapApiToken,
     workspaceName: bootstrapWorkspace,

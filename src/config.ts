@@ -363,6 +363,17 @@ export type Config = { [Key in SettingKey]: ReturnType<(typeof settings)[Key]['p
   secretFiles: readonly string[];
 };
 
+/** The settings that operations read, for their context. */
+export function operationSettings({
+  defaultGracePeriodSeconds,
+  eventRetentionDays,
+  publicUrl,
+  webhookAllowPrivate,
+}: Config) {
+  const allowsPrivateWebhooks = webhookAllowPrivate === 'on';
+  return { defaultGracePeriodSeconds, eventRetentionDays, publicUrl, allowsPrivateWebhooks };
+}
+
 /**
  * Reads the settings from the flags and the environment; flags take precedence. Throws `ConfigInvalid` for an invalid
  * value and for an unknown variable that starts with UGS_.

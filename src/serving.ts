@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import { type Config, operationSettings } from './config.ts';
 import { guessTenant as guessTenantOfPage } from './console/request/guess-tenant.ts';
 import { addConsole } from './console/routes.ts';
 import type { ThreadDatabase } from './database.ts';
@@ -235,14 +235,11 @@ function guessTenant(
 function contextOf({ config, thread, log, database, keyRing, metrics, ...options }: ServingOptions): Context {
   const { store, connections } = database;
   const context = createContext({
+    ...operationSettings(config),
     ...options,
     store,
     activity: thread.activity,
     signatures: SignatureQueue.of(config.threads),
-    defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
-    eventRetentionDays: config.eventRetentionDays,
-    publicUrl: config.publicUrl,
-    allowsPrivateWebhooks: config.webhookAllowPrivate === 'on',
     onBackgroundError: logUnexpected(log, 'background write'),
     via: 'api',
   });

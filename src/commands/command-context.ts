@@ -1,19 +1,11 @@
+import { operationSettings } from '../config.ts';
 import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
 import { type Context, createContext, type KeylessContext } from '../operations/context.ts';
 import type { OpenDatabase } from './option/database-option.ts';
 
 /** Returns the context of a command, whose changes are events too. */
-export function commandContext({
-  store,
-  config: { defaultGracePeriodSeconds, eventRetentionDays, webhookAllowPrivate },
-}: Pick<OpenDatabase, 'store' | 'config'>): KeylessContext {
-  return createContext({
-    store,
-    defaultGracePeriodSeconds,
-    eventRetentionDays,
-    allowsPrivateWebhooks: webhookAllowPrivate === 'on',
-    via: 'command_line',
-  });
+export function commandContext({ store, config }: Pick<OpenDatabase, 'store' | 'config'>): KeylessContext {
+  return createContext({ ...operationSettings(config), store, via: 'command_line' });
 }
 
 /** Also has the keys. `dryRun` writes nothing: the active key is not registered. */

@@ -45,8 +45,16 @@ export interface Context extends EventContext {
 /** The context of operations that neither encrypt nor decrypt. */
 export type KeylessContext = Omit<Context, 'keyRing'>;
 
+/** What every context is given: the store, and the settings that operations read. */
+type Given =
+  | 'store'
+  | 'defaultGracePeriodSeconds'
+  | 'eventRetentionDays'
+  | 'publicUrl'
+  | 'allowsPrivateWebhooks';
+
 type ContextOptions = Partial<KeylessContext> &
-  Pick<Context, 'store'> & {
+  Pick<Context, Given> & {
     via: Origin['via'];
     /** Called if a background write fails. */
     onBackgroundError?: (error: unknown) => void;
@@ -56,17 +64,14 @@ export function createContext({
   store,
   via,
   clock = Date.now,
-  eventRetentionDays = Infinity,
+  eventRetentionDays,
   activity = new TenantActivity(),
   onBackgroundError = () => {},
   ...options
 }: ContextOptions): KeylessContext {
   const configs = new EnvironmentConfigs(activity);
   return {
-    defaultGracePeriodSeconds: 0,
     eventRetentionDays,
-    publicUrl: '',
-    allowsPrivateWebhooks: false,
     signatures: new SignatureQueue(),
     propertyValidator: PropertyValidator.forCommand(),
     store,
