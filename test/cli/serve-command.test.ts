@@ -63,6 +63,10 @@ const invalidValues = {
   shutdownTimeoutMs: '600001',
 } satisfies Record<keyof typeof settings, string | null>;
 
+type NumberKey = {
+  [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']> extends number ? Key : never;
+}[keyof typeof settings];
+
 /** Minimum and maximum of each number, except for the port. */
 const numberBounds = {
   threads: ['1', '16'],
@@ -83,7 +87,7 @@ const numberBounds = {
   keepAliveTimeoutMs: ['1', '3600000'],
   shutdownDelayMs: ['0', '600000'],
   shutdownTimeoutMs: ['0', '600000'],
-} satisfies Partial<Record<keyof typeof settings, [min: string, max: string]>>;
+} satisfies Record<Exclude<NumberKey, 'port'>, [min: string, max: string]>;
 
 interface Refused {
   prepare?: (folder: Folder) => void;
