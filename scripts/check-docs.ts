@@ -1,9 +1,10 @@
 // Checks that the documentation matches the code: the reference, the index for programs, the OpenAPI document and the
-// types of the client are generated (by `npm run format`), every error code is in the table of errors, no text installs
+// types of the client are generated (by `npm run format`), every permission and error code has a row, no text installs
 // this project from a registry or in another version, and every link has a target.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { permissions } from '../src/domain/api-token.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
 import type { Schema } from '../src/http/schema.ts';
@@ -19,12 +20,14 @@ function ownFiles(patterns: readonly string[]): string[] {
   return globSync(patterns, { exclude: (name) => name.includes('node_modules') });
 }
 
-/** Reports error codes that are missing from the table of errors of a page. */
-function missingErrors(page: string): string[] {
+/** Reports permissions and error codes without a row in the tables of a page. */
+function missingRows(page: string): string[] {
   const text = readFileSync(page, 'utf8');
-  return Object.entries(problems)
-    .filter(([code, { status }]) => !new RegExp(`^\\| ${status} \\|.*\`${code}\``, 'm').test(text))
-    .map(([code, { status }]) => `${page}: the table of errors lacks ${code} in the row of ${status}`);
+  const rows = [
+    ...permissions.map((permission) => `| \`${permission}\` |`),
+    ...Object.entries(problems).map(([code, { status }]) => `| ${status} | \`${code}\` |`),
+  ];
+  return rows.filter((row) => !text.includes(`\n${row}`)).map((row) => `${page} has no row ${row}`);
 }
 
 /** Matches a package of this project, but not as part of a path or file name. */
@@ -149,7 +152,7 @@ export function findDocsFaults(): string[] {
     .filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text)
     .map(([path]) => `${path} is out of date; run "npm run format"`);
   return [
-    ...missingErrors('docs/api.md'),
+    ...missingRows('docs/api.md'),
     ...outdated,
     ...unlistedFolders(),
     ...unlistedPages(),

@@ -1,6 +1,7 @@
 // Introduction of the API description, in CommonMark.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
+import { type Permission, permissions } from '../../src/domain/api-token.ts';
 import { limits } from '../../src/domain/field.ts';
 
 export const about = `
@@ -18,16 +19,22 @@ The three calls on \`/api/user\` are frozen: they never change. \`/v1\` only gro
 - **Every response** has an \`X-Request-Id\`, which identifies it in the log of the service (the caller's own, if it sends one), and \`Cache-Control: no-store\`.
 `.trim();
 
+const permissionTexts: Readonly<Record<Permission, string>> = {
+  admin: 'everything, including API tokens, the catalogue, integrations and webhook endpoints',
+  'read-write':
+    'everything about user groups. It also reads the catalogue, the events and the other settings',
+  'read-only':
+    'calls that change nothing. It cannot create a user group. Get-or-create returns the token of an existing group to it; the read and the list do not',
+  resolve: 'only resolving tokens. For a dashboard server',
+  embed: 'only resolving tokens, and creating embed tokens',
+};
+
 const description = `
 The header \`Authorization: Token <API_TOKEN>\`: the word \`Token\`, a space, and the API token. If a tool prompts for a value, enter all three.
 
 The operator of the service creates an API token with \`user-group-service api-token create\`. It is shown once, may expire, and can be revoked. It belongs to one workspace and one environment, \`Customer\` or \`Testing\`, and cannot access others. Its permission is one of:
 
-- \`admin\`: everything, including API tokens, the catalogue, integrations and webhook endpoints.
-- \`read-write\`: everything about user groups. It also reads the catalogue, the events and the other settings.
-- \`read-only\`: calls that change nothing. It cannot create a user group. Get-or-create returns the token of an existing group to it; the read and the list do not.
-- \`resolve\`: only resolving tokens. For a dashboard server.
-- \`embed\`: only resolving tokens, and creating embed tokens.
+${permissions.map((each) => `- \`${each}\`: ${permissionTexts[each]}.`).join('\n')}
 
 The token of a user group (\`ugt_…\`) never authenticates a call. An API token does not belong in a browser: requests from pages on other origins are rejected.
 `.trim();

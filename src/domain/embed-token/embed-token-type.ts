@@ -65,7 +65,7 @@ export interface EmbedTokenType<Settings> {
   violations?(integration: Integration<Settings>): readonly Violation[];
   /** The payload of the token. Throws `claim_missing` and `claim_invalid`. */
   payload(minting: Minting<Settings>): JsonText;
-  /** URL at which the viewer's browser opens the token. */
+  /** URL at which the viewer's browser opens the token, for a type with resources. */
   url?(settings: Settings, resource: JsonText, token: string): string;
 }
 
