@@ -81,16 +81,17 @@ class PostgresInspection extends Inspection {
   }
 
   async findings(): Promise<Finding[]> {
+    const { hidden, hasPolicies } = await checkRowSecurity(this.#session);
     return [
       ...(await this.#databaseFindings()),
       ...(await this.#idFindings()),
       ...(await this.#serverFindings()),
       ...(await this.#otherPrimaryFindings()),
-      ...(await this.#settingsFindings()),
+      ...(await this.#settingsFindings(hasPolicies)),
       ...(await this.#readOnlyFindings()),
       ...(await this.#standbyFindings()),
       ...(await this.#privilegeFindings()),
-      ...(await this.#hiddenFindings()),
+      ...hidden.map(hiddenTable),
       ...(await this.#maintainFindings()),
       ...(await this.#durabilityFindings()),
       ...(await this.#feedFindings()),
@@ -176,9 +177,8 @@ class PostgresInspection extends Inspection {
     return findings;
   }
 
-  async #settingsFindings(): Promise<Finding[]> {
+  async #settingsFindings(hasPolicies: boolean): Promise<Finding[]> {
     const remedy = 'see "PgBouncer" in docs/deploy.md';
-    const { hasPolicies } = await checkRowSecurity(this.#session);
     const expected = servingSettings({ isCitus: await hasCitus(this.#session), hasPolicies });
     try {
       const rows = await withServingSession(this.#options, ({ ask }) =>
@@ -229,14 +229,6 @@ class PostgresInspection extends Inspection {
       const privileges = missing.join(', ');
       const remedy = `as the owner of the table, run: grant ${privileges} on ${table} to the user of the service`;
       return fatal('privileges', `the user lacks the privileges ${privileges} on ${table}`, remedy);
-    });
-  }
-
-  async #hiddenFindings(): Promise<Finding[]> {
-    const { hidden } = await checkRowSecurity(this.#session);
-    return hidden.map((table) => {
-      const remedy = `as the owner of the table, run: alter table ${table} disable row level security`;
-      return fatal('privileges', `row-level security hides all rows of ${table} from the user`, remedy);
     });
   }
 
@@ -294,6 +286,11 @@ async function readAll(
 function noneIfUnavailable(error: unknown): [] {
   if (error instanceof StoreUnavailable) return [];
   throw error;
+}
+
+function hiddenTable(table: string): Finding {
+  const remedy = `as the owner of the table, run: alter table ${table} disable row level security`;
+  return fatal('privileges', `row-level security hides all rows of ${table} from the user`, remedy);
 }
 
 function fatal(subject: Finding['subject'], message: string, remedy: string): Finding {
