@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variableText } from '../config.ts';
 import { openExclusively } from '../database.ts';
 import { keyFilePath, loadKeyRing } from '../key-ring-source.ts';
-import { type CopiedDatabase, copyDatabase } from '../operations/database/copy.ts';
+import { copyDatabase, type TableReport } from '../operations/database/copy.ts';
 import { UsageError } from './exit-code.ts';
 import { jsonOption, refuseNewerVersion, requireDatabase } from './option/database-option.ts';
 import { printJson, printTable } from './terminal/output.ts';
@@ -17,19 +17,6 @@ interface CopyOptions {
 
 const source = { ...settings.databaseUrl, env: 'SOURCE_DATABASE_URL', flag: '--from <url>', fallback: '' };
 const target = { ...settings.databaseUrl, env: 'TARGET_DATABASE_URL', flag: '--to <url>', fallback: '' };
-
-/** `name`: in JSON; `title`: in the printed table. */
-const tables: readonly (readonly [name: keyof CopiedDatabase, title: string])[] = [
-  ['workspaces', 'workspaces'],
-  ['api_tokens', 'API tokens'],
-  ['user_groups', 'user groups'],
-  ['documents', 'documents'],
-  ['events', 'events'],
-  ['renames', 'renames'],
-  ['deliveries', 'webhook deliveries'],
-  ['failing_webhook_endpoints', 'failing endpoints'],
-  ['usage', 'counts of usage'],
-];
 
 export function copyCommand(): Command {
   const command = new Command('copy')
@@ -56,11 +43,12 @@ async function copy({ json, ...flags }: CopyOptions): Promise<void> {
   const to = { ...config, databaseUrl: readUrl(target, flags.to) };
   refuseInvalidPair(from.databaseUrl, to.databaseUrl);
   const copied = await copyBetween(from, to);
-  if (json) printJson(Object.fromEntries(tables.map(([name]) => [name, copied[name]])));
+  if (json)
+    printJson(Object.fromEntries(Array.from(copied, ([name, { rows: _, ...report }]) => [name, report])));
   else print(copied, from);
 }
 
-async function copyBetween(fromConfig: Config, toConfig: Config): Promise<CopiedDatabase> {
+async function copyBetween(fromConfig: Config, toConfig: Config): Promise<Map<string, TableReport>> {
   await using from = await openExclusively(fromConfig);
   refuseNewerVersion(from);
   await using to = await openExclusively(toConfig);
@@ -97,12 +85,14 @@ function refuseInvalidPair(from: DatabaseUrl, to: DatabaseUrl): void {
   if (fromAddress === toAddress) throw new UsageError('the source and the target are the same database');
 }
 
-function print(database: CopiedDatabase, from: Config): void {
-  const rows = tables.map(([name, title]) => {
-    const { count, copied, digest } = database[name];
-    return [title, String(count), String(copied), digest];
-  });
-  printTable(['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'], rows);
+function print(reports: ReadonlyMap<string, TableReport>, from: Config): void {
+  const lines = Array.from(reports.values(), ({ rows, count, copied, digest }) => [
+    rows,
+    String(count),
+    String(copied),
+    digest,
+  ]);
+  printTable(['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'], lines);
   const keyFile = keyFilePath(from);
   const ring = keyFile === null ? 'the same UGS_TOKEN_KEYS' : `UGS_TOKEN_KEYS_FILE=${keyFile}`;
   console.log(`\nServe the target with ${ring}, and stop serving the source.`);

@@ -132,17 +132,24 @@ function changedBy(command: Command): string | undefined {
 /** Commands without an effect that a caller sees: ids that are not used, and deliveries without an endpoint. */
 const PREPARATIONS: ReadonlySet<CommandKind> = new Set(['leaseIds', 'deleteDeliveries']);
 
+type Refusable =
+  | { [Kind in CommandKind]: 'version_mismatch' extends CommandResult<Kind> ? Kind : never }[CommandKind]
+  | 'rotateToken'
+  | 'rotateApiToken';
+
 /** Commands that requests repeat after a conflict, and their results for one: it had no effect. */
-const REFUSABLE: ReadonlySet<CommandKind> = new Set([
-  'updateUserGroup',
-  'deleteUserGroup',
-  'renameUserGroup',
-  'rotateToken',
-  'rotateApiToken',
-  'putDocument',
-  'deleteDocument',
-  'changeConfig',
-]);
+const REFUSABLE: ReadonlySet<string> = new Set(
+  Object.keys({
+    updateUserGroup: true,
+    deleteUserGroup: true,
+    renameUserGroup: true,
+    rotateToken: true,
+    rotateApiToken: true,
+    putDocument: true,
+    deleteDocument: true,
+    changeConfig: true,
+  } satisfies Record<Refusable, true>),
+);
 const REFUSALS: ReadonlySet<CommandResult> = new Set([null, false, 'version_mismatch', 'stale'] as const);
 
 /** Queues of the store. Each has its own batches. */

@@ -43,17 +43,6 @@ export const WORKSPACE = new Entity<Workspace>((column) => ({
   createdAt: column.bigint('created_at'),
 }));
 
-/** Tables with rows of a workspace, besides user groups. */
-export const WORKSPACE_TABLES = [
-  'api_tokens',
-  'documents',
-  'environments',
-  'environment_figures',
-  'deliveries',
-  'failing_webhook_endpoints',
-  'user_group_renames',
-] as const;
-
 export const USER_GROUP_KEY = new Entity<UserGroupKey>((column) => ({
   bucket: column.integer('bucket'),
   workspaceId: column.bigint('workspace_id'),

@@ -24,6 +24,7 @@ import type {
   FinishedAttempt,
   WebhookEndpointKey,
 } from '../domain/webhook-endpoint/delivery.ts';
+import type { CopiedTable } from './tables.ts';
 
 export interface Store {
   /**
@@ -123,7 +124,7 @@ interface Queries {
   /** Counts the groups of one workspace and environment. */
   countUserGroups(query: { tenant: Tenant }): number;
   /** Counts the rows of the installation. */
-  countRows(query: { table: CountedTable }): number;
+  countRows(query: { table: CopiedTable }): number;
   /** The documents of one environment, with the version that every change of one increments. */
   findConfig(query: { tenant: Tenant }): Config;
   findConfigVersion(query: { tenant: Tenant }): number;
@@ -524,18 +525,6 @@ interface ApiTokenRotation extends Recorded {
   /** null: the replaced text is no longer valid. */
   previousExpiresAt: number | null;
 }
-
-/** Tables whose rows are data, not machinery: a copy of the database has all of them. */
-export type CountedTable =
-  | 'user_groups'
-  | 'workspaces'
-  | 'api_tokens'
-  | 'documents'
-  | 'events'
-  | 'user_group_renames'
-  | 'deliveries'
-  | 'failing_webhook_endpoints'
-  | 'usage_counts';
 
 export const idSequences = ['team_id', 'workspace_id', 'api_token_id', 'data_source_id'] as const;
 export type IdSequence = (typeof idSequences)[number];

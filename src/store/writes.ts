@@ -5,12 +5,13 @@ import { type ApiToken, apiTokenFields } from '../domain/api-token.ts';
 import { Changes } from '../domain/event/changes.ts';
 import { DELIVERY_WRITES } from './delivery.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { API_TOKEN, TENANT, USAGE_COUNT, WORKSPACE, WORKSPACE_TABLES } from './entities.ts';
+import { API_TOKEN, TENANT, USAGE_COUNT, WORKSPACE } from './entities.ts';
 import { deleteOldEvents } from './event-deletion.ts';
 import { type Command, type CommandKind, type CommandResult, StoreUnavailable } from './port.ts';
 import { READS } from './reads.ts';
 import { all, type Call, column, exists, one, run, statement } from './statement.ts';
 import { type CommandSteps, type Steps, type StepsTransaction, send, together } from './steps.ts';
+import { tablesOf } from './tables.ts';
 
 const CREATE_WORKSPACE = statement('create_workspace')`
   insert into workspaces (${WORKSPACE.names}) values (${WORKSPACE.parameters}) on conflict (name) do nothing`;
@@ -109,9 +110,9 @@ export const WRITES = {
     if (yield* send(hasRows('user_groups', workspaceId))) return 'has_user_groups';
     const unended = exists(UNENDED_API_TOKEN_OF_WORKSPACE, [workspaceId, endedBefore]);
     if (yield* send(unended)) return 'has_api_tokens';
-    for (const table of ['events', 'deliveries', 'usage_counts'])
+    for (const table of tablesOf('history'))
       if (yield* send(hasRows(table, workspaceId))) return 'has_history';
-    for (const table of [...WORKSPACE_TABLES, 'workspaces']) yield [deleteRows(table, workspaceId)];
+    for (const table of tablesOf('history', 'configuration')) yield [deleteRows(table, workspaceId)];
     return 'deleted';
   },
   /** The lock prevents concurrent creations from exceeding the limit together. */

@@ -1,27 +1,34 @@
-// The schema files in the repository match the schema that the migrations create, and the deletion of a workspace.
+// The schema files in the repository match the schema that the migrations create, and all tables are known.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { dumpSchema, schemaFiles } from '../../scripts/dump-schema.ts';
-import { WORKSPACE_TABLES } from '../../src/store/entities.ts';
+import { TABLES } from '../../src/store/tables.ts';
 
-/** Tables whose rows prevent the deletion of their workspace, and the table of workspaces. */
-const OTHERS = ['user_groups', 'events', 'usage_counts', 'workspaces'];
+/** Tables that SQLite does not need. */
+const ONLY_POSTGRES = ['event_positions', 'id_leases'];
 
 for (const name of ['SQLite', 'PostgreSQL'] as const) {
   it(`${schemaFiles[name]} matches the migrations; "npm run schema" updates it`, async () => {
     assert.equal(readFileSync(schemaFiles[name], 'utf8'), await dumpSchema(name));
   });
 
-  it(`the deletion of a workspace leaves no rows of it on ${name}`, () => {
-    const tables = readFileSync(schemaFiles[name], 'utf8')
+  it(`the tables on ${name} are those that copies, the deletion of a workspace and Citus know`, () => {
+    const stored = readFileSync(schemaFiles[name], 'utf8')
       .split(/^create table "?/im)
-      .slice(1);
-    const ofWorkspaces = tables.filter((table) => /^ {2}workspace_id /m.test(table));
-    assert.deepEqual(
-      ofWorkspaces.map((table) => /^\w+/.exec(table)![0]).sort(),
-      [...WORKSPACE_TABLES, ...OTHERS].sort(),
-    );
+      .slice(1)
+      .map((table) => [
+        /^\w+/.exec(table)![0],
+        { isOfWorkspace: /^ {2}workspace_id /m.test(table), isDistributed: /^ {2}bucket /m.test(table) },
+      ])
+      .filter(([table]) => table !== 'schema_migrations');
+    const known = Object.entries(TABLES)
+      .filter(([table]) => name === 'PostgreSQL' || !ONLY_POSTGRES.includes(table))
+      .map(([table, { ofWorkspace, distributedBy }]) => [
+        table,
+        { isOfWorkspace: ofWorkspace !== null, isDistributed: distributedBy !== null },
+      ]);
+    assert.deepEqual(Object.fromEntries(stored), Object.fromEntries(known));
   });
 }

@@ -15,13 +15,13 @@ import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import {
   type ApiTokenRow,
-  type CountedTable,
   type EventPage,
   type FailingEndpoint,
   type IdSequence,
   idSequences,
   type Workspace,
 } from '../../store/port.ts';
+import type { CopiedTable } from '../../store/tables.ts';
 import { pagesAfter } from '../pages.ts';
 import { openStoredToken } from './open-stored-token.ts';
 
@@ -40,9 +40,9 @@ interface CopyJob {
   now: number;
 }
 
-export type CopiedDatabase = Record<keyof ReturnType<typeof tableCopies>, CopiedTable>;
-
-interface CopiedTable {
+export interface TableReport {
+  /** Plural noun. */
+  rows: string;
   /** Number of rows, in the source and in the target. */
   count: number;
   /** Number of rows that this copy added; an earlier, interrupted copy may have added the others. */
@@ -63,10 +63,9 @@ const PAGE = 256;
  * same time. Throws `DatabasesDiffer`, before anything is written if the target contains other data, or
  * `StoredTokenUnreadable` if the key ring does not decrypt the tokens of the source.
  */
-export async function copyDatabase(job: CopyJob, startStep: StartStep): Promise<CopiedDatabase> {
+export async function copyDatabase(job: CopyJob, startStep: StartStep): Promise<Map<string, TableReport>> {
   await verifyKeyRing(job);
-  const copies = tableCopies(job);
-  const tables = Object.values(copies);
+  const tables = (Object.keys(copiedTables) as CopiedTable[]).map((name) => new TableCopy(name, job));
   const total = await countRows(job.from, tables);
   const existing = await countRows(job.to, tables);
   const onCompared = startStep('compared', existing);
@@ -75,36 +74,20 @@ export async function copyDatabase(job: CopyJob, startStep: StartStep): Promise<
   await copyKeyIds(job);
   await copyIds(job);
   await copyEventFloor(job);
-  // API tokens are copied last: a target that is served before the copy is complete rejects every caller.
-  const { api_tokens: apiTokens, ...others } = copies;
   const onCopied = startStep('copied', total - existing);
-  for (const table of [...Object.values(others), apiTokens]) await table.copyMissing(onCopied);
+  for (const table of tables) await table.copyMissing(onCopied);
   // Statistics affect only query plans, and the database gathers them automatically later.
   await job.to.write({ kind: 'gatherStatistics' }).catch(() => {});
   const onVerified = startStep('verified', total);
-  const copied: [string, CopiedTable][] = [];
-  for (const [name, table] of Object.entries(copies)) copied.push([name, await table.verify(onVerified)]);
-  return Object.fromEntries(copied) as CopiedDatabase;
+  const reports = new Map<string, TableReport>();
+  for (const table of tables) reports.set(table.reportedAs, await table.verify(onVerified));
+  return reports;
 }
 
-async function countRows(store: BatchingStore, tables: readonly { name: CountedTable }[]): Promise<number> {
+async function countRows(store: BatchingStore, tables: readonly { name: CopiedTable }[]): Promise<number> {
   let count = 0;
   for (const { name: table } of tables) count += await store.read({ kind: 'countRows', table });
   return count;
-}
-
-function tableCopies({ from, to }: CopyJob) {
-  return {
-    user_groups: new TableCopy(userGroupTable, from, to),
-    workspaces: new TableCopy(workspaceTable, from, to),
-    api_tokens: new TableCopy(apiTokenTable, from, to),
-    documents: new TableCopy(documentTable, from, to),
-    events: new TableCopy(eventTable, from, to),
-    renames: new TableCopy(renameTable, from, to),
-    deliveries: new TableCopy(deliveryTable, from, to),
-    failing_webhook_endpoints: new TableCopy(failingEndpointTable, from, to),
-    usage: new TableCopy(usageTable, from, to),
-  };
 }
 
 /**
@@ -152,9 +135,10 @@ async function nextId(store: BatchingStore, sequence: IdSequence): Promise<numbe
 }
 
 interface Table<Row> {
-  name: CountedTable;
   /** Plural noun for messages. */
   rows: string;
+  /** Name in the reports; that of the table if absent. */
+  reportedAs?: string;
   /** Returns up to `limit` rows in key order that follow `after`; null starts at the first row. */
   page(store: BatchingStore, after: Row | null, limit: number): Promise<Row[]>;
   /** Stores the rows atomically. */
@@ -164,7 +148,6 @@ interface Table<Row> {
 }
 
 const userGroupTable: Table<UserGroup> = {
-  name: 'user_groups',
   rows: 'user groups',
   page: (store, after, limit) => store.read({ kind: 'scanUserGroups', after, limit }),
   add: (store, userGroups) => store.write({ kind: 'copyUserGroups', userGroups }),
@@ -188,7 +171,6 @@ async function verifyImportedTokens(store: BatchingStore, userGroup: UserGroup):
 }
 
 const workspaceTable: Table<Workspace> = {
-  name: 'workspaces',
   rows: 'workspaces',
   page: (store, after, limit) => store.read({ kind: 'listWorkspaces', after: after?.name ?? null, limit }),
   // Commands that are written in the same turn of the event loop form one transaction.
@@ -201,7 +183,6 @@ const workspaceTable: Table<Workspace> = {
 };
 
 const apiTokenTable: Table<ApiTokenRow> = {
-  name: 'api_tokens',
   rows: 'API tokens',
   page: (store, after, limit) =>
     store.read({ kind: 'listApiTokens', tenant: null, after: after?.apiTokenId ?? 0, limit }),
@@ -210,7 +191,6 @@ const apiTokenTable: Table<ApiTokenRow> = {
 };
 
 const documentTable: Table<Document> = {
-  name: 'documents',
   rows: 'documents',
   page: (store, after, limit) => store.read({ kind: 'scanDocuments', after, limit }),
   add: (store, documents) => store.write({ kind: 'copyDocuments', documents }),
@@ -218,7 +198,6 @@ const documentTable: Table<Document> = {
 
 /** Events are copied one environment at a time, in feed order. */
 const eventTable: Table<StoredEvent> = {
-  name: 'events',
   rows: 'events',
   page: async (store, after, limit) => {
     const events: StoredEvent[] = [];
@@ -247,14 +226,13 @@ const eventTable: Table<StoredEvent> = {
 };
 
 const renameTable: Table<Rename> = {
-  name: 'user_group_renames',
   rows: 'renames of user groups',
+  reportedAs: 'renames',
   page: (store, after, limit) => store.read({ kind: 'scanRenames', after, limit }),
   add: (store, renames) => store.write({ kind: 'copyRenames', renames }),
 };
 
 const deliveryTable: Table<Delivery> = {
-  name: 'deliveries',
   rows: 'webhook deliveries',
   page: (store, after, limit) => store.read({ kind: 'scanDeliveries', after, limit }),
   add: (store, deliveries) => store.write({ kind: 'copyDeliveries', deliveries }),
@@ -262,7 +240,6 @@ const deliveryTable: Table<Delivery> = {
 
 /** The time of the first failure decides when an endpoint is disabled. */
 const failingEndpointTable: Table<FailingEndpoint> = {
-  name: 'failing_webhook_endpoints',
   rows: 'failing webhook endpoints',
   page: (store, after, limit) => store.read({ kind: 'scanFailingEndpoints', after, limit }),
   add: (store, endpoints) =>
@@ -274,31 +251,46 @@ const failingEndpointTable: Table<FailingEndpoint> = {
 };
 
 const usageTable: Table<UsageCount> = {
-  name: 'usage_counts',
   rows: 'counts of usage',
+  reportedAs: 'usage',
   page: (store, after, limit) => store.read({ kind: 'scanUsage', after, limit }),
   add: (store, counts) => store.write({ kind: 'copyUsage', counts }),
 };
 
+const copiedTables: Record<CopiedTable, Table<object>> = {
+  user_groups: userGroupTable,
+  workspaces: workspaceTable,
+  documents: documentTable,
+  events: eventTable,
+  user_group_renames: renameTable,
+  deliveries: deliveryTable,
+  failing_webhook_endpoints: failingEndpointTable,
+  usage_counts: usageTable,
+  // Last: a target that is served before the copy is complete rejects every caller.
+  api_tokens: apiTokenTable,
+};
+
 const PAGE_BYTES = 1024 * 1024;
 
-class TableCopy<Row extends object> {
-  readonly #table: Table<Row>;
+class TableCopy {
+  readonly name: CopiedTable;
+  readonly #table: Table<object>;
   readonly #from: BatchingStore;
   readonly #to: BatchingStore;
   /** Last row that the target already had. */
-  #last: Row | null = null;
+  #last: object | null = null;
   #existing = 0;
   #copied = 0;
 
-  constructor(table: Table<Row>, from: BatchingStore, to: BatchingStore) {
-    this.#table = table;
+  constructor(name: CopiedTable, { from, to }: CopyJob) {
+    this.name = name;
+    this.#table = copiedTables[name];
     this.#from = from;
     this.#to = to;
   }
 
-  get name(): CountedTable {
-    return this.#table.name;
+  get reportedAs(): string {
+    return this.#table.reportedAs ?? this.name;
   }
 
   /** Throws `DatabasesDiffer` if the rows of the target are not a prefix of the rows of the source. */
@@ -325,7 +317,7 @@ class TableCopy<Row extends object> {
   }
 
   /** Throws `DatabasesDiffer` if source and target differ. */
-  async verify(onRows: OnRows): Promise<CopiedTable> {
+  async verify(onRows: OnRows): Promise<TableReport> {
     const [source, target] = await Promise.all([
       this.#digest(this.#from, (page) => onRows(page.length)),
       this.#digest(this.#to, (page) => this.#table.verify?.(this.#to, page)),
@@ -336,12 +328,12 @@ class TableCopy<Row extends object> {
           'A process may have served one of them during the copy: stop it, empty the target and run copy again',
       );
     }
-    return { ...source, copied: this.#copied };
+    return { ...source, rows: this.#table.rows, copied: this.#copied };
   }
 
   async #digest(
     store: BatchingStore,
-    onPage: (page: Row[]) => unknown,
+    onPage: (page: object[]) => unknown,
   ): Promise<{ count: number; digest: string }> {
     const hash = createHash('sha256');
     let count = 0;
@@ -353,7 +345,7 @@ class TableCopy<Row extends object> {
     return { count, digest: hash.digest('hex') };
   }
 
-  #pages(store: BatchingStore, first: Row | null): AsyncGenerator<Row[]> {
+  #pages(store: BatchingStore, first: object | null): AsyncGenerator<object[]> {
     return pagesAfter(first, (after) => this.#table.page(store, after, PAGE));
   }
 }

@@ -3,21 +3,12 @@
 // tables. Errors of Citus are classified in client/errors.ts.
 
 import { statement } from '../../statement.ts';
+import { TABLES, type Table } from '../../tables.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
 import type { SchemaSession } from './session.ts';
 
-/** How tables are distributed; all others are reference tables. */
-const DISTRIBUTION: Record<string, string> = {
-  user_groups: "'bucket'",
-  events: "'bucket', colocate_with => 'user_groups'",
-  deliveries: "'bucket', colocate_with => 'user_groups'",
-  usage_counts: "'bucket', colocate_with => 'user_groups'",
-  user_group_renames: "'bucket', colocate_with => 'user_groups'",
-  imported_tokens: "'token_digest', colocate_with => 'none'",
-};
-
 /** Distributes those of the tables that are not distributed yet; does nothing without Citus. */
-export async function distributeTables(session: SchemaSession, tables: readonly string[]): Promise<void> {
+export async function distributeTables(session: SchemaSession, tables: readonly Table[]): Promise<void> {
   if (!(await hasCitus(session))) return;
   const { change } = session;
   for (const table of tables) {
@@ -30,10 +21,12 @@ export async function distributeTables(session: SchemaSession, tables: readonly 
   }
 }
 
-function distribute(table: string): string {
-  const distribution = DISTRIBUTION[table];
-  if (distribution === undefined) return `select create_reference_table('${table}')`;
-  return `select create_distributed_table('${table}', ${distribution})`;
+function distribute(table: Table): string {
+  const { distributedBy } = TABLES[table];
+  if (distributedBy === null) return `select create_reference_table('${table}')`;
+  const colocation = distributedBy === 'bucket' ? 'user_groups' : 'none';
+  const beside = table === 'user_groups' ? '' : `, colocate_with => '${colocation}'`;
+  return `select create_distributed_table('${table}', '${distributedBy}'${beside})`;
 }
 
 /**

@@ -2,6 +2,7 @@
 // wait for the row lock of its number.
 
 import { type Migration, type MigrationObserver, Migrations } from '../../migration.ts';
+import type { Table } from '../../tables.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
 import { distributeTables } from './citus.ts';
 import { updatePositionBase } from './position-base.ts';
@@ -55,8 +56,8 @@ export async function migrate(session: SchemaSession, observer: MigrationObserve
 }
 
 /** Returns the tables that the migrations of this version create. */
-export function createdTables(): string[] {
-  return namesIn(/^create table (\w+)/gm);
+export function createdTables(): Table[] {
+  return namesIn(/^create table (\w+)/gm) as Table[];
 }
 
 /** Returns the tables and indexes of the newest schema. test/process/doctor.test.ts compares them with a new database. */
