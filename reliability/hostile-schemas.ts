@@ -4,7 +4,7 @@
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
 import { type HostileSchema, hostileSchemas } from './hostile-schemas/case.ts';
-import { type LoopFigures, type Monitored, whileMonitored } from './support/event-loop.ts';
+import { type LoopFigures, type Monitored, ONE_THREAD, whileMonitored } from './support/event-loop.ts';
 
 interface HostileSchemasOptions {
   kind: DatabaseKind;
@@ -35,7 +35,7 @@ function chosen(only?: readonly string[]): HostileSchema[] {
 }
 
 export function sendHostileSchemas(options: HostileSchemasOptions): Promise<SchemaFigures[]> {
-  return whileMonitored(options.kind, async (monitored) => {
+  const sendAll = async (monitored: Monitored): Promise<SchemaFigures[]> => {
     const attack = new Attack(monitored);
     await attack.warmUp(options.changes);
     const figures: SchemaFigures[] = [];
@@ -44,7 +44,8 @@ export function sendHostileSchemas(options: HostileSchemasOptions): Promise<Sche
       options.onSchema?.(figures.at(-1)!);
     }
     return figures;
-  });
+  };
+  return whileMonitored(options.kind, sendAll, ONE_THREAD);
 }
 
 interface Answer {

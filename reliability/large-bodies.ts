@@ -14,7 +14,7 @@ import {
   type LargeGroup,
   requestOf,
 } from './large-bodies/case.ts';
-import { type LoopFigures, type Monitored, whileMonitored } from './support/event-loop.ts';
+import { type LoopFigures, type Monitored, ONE_THREAD, whileMonitored } from './support/event-loop.ts';
 
 interface LargeBodiesOptions {
   kind: DatabaseKind;
@@ -55,7 +55,7 @@ function cases(only: NonNullable<LargeBodiesOptions['only']>): [Endpoint, LargeB
 
 /** Sends each body to each endpoint, in bursts of each size. */
 export function burstOfLargeBodies(options: LargeBodiesOptions): Promise<BurstFigures[]> {
-  return whileMonitored(options.kind, (monitored) => new Target(monitored).burstAll(options));
+  return whileMonitored(options.kind, (monitored) => new Target(monitored).burstAll(options), ONE_THREAD);
 }
 
 class Target {

@@ -1,5 +1,5 @@
-// Observes the event loop of a service: its longest iteration as the service measures it, and the latency of
-// `/healthz`.
+// Observes the event loop of a service's main thread: its longest iteration as the service measures it, and the
+// latency of `/healthz`.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,9 @@ import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 
 /** More than 100 health checks per second would count as those of another tenant, and change what is measured. */
 const PROBE_EVERY_MS = 10;
+
+/** Settings with which no thread serves but the monitored one. */
+export const ONE_THREAD = { UGS_THREADS: '1' };
 
 export interface Monitored {
   service: Service;
