@@ -68,7 +68,7 @@ describe('examples/nginx-forward-auth', { skip }, () => {
     ]) {
       const { status, text } = await visit(headers);
       assert.equal(status, 401);
-      assert.match(text, /Nobody is signed in/);
+      assert.match(text, /Your dashboard is not available/);
     }
   });
 
