@@ -6,7 +6,7 @@ import { idViolation, refuseFields } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { capitalized } from '../http/description.ts';
 import type { DocumentKindApi } from '../http/document-endpoints.ts';
-import { documentIdParameter } from '../http/request/path-parameter.ts';
+import { pathId } from '../http/request/path-parameter.ts';
 import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.ts';
 import { listDocuments, readDocument } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
@@ -270,7 +270,7 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
   }
 
   documentId({ request }: PageCall): string {
-    return documentIdParameter(request, this.#kind.api.idParameter);
+    return pathId(request, this.#kind.api.idParameter);
   }
 
   #newForm(sent: Form): FormContent {

@@ -9,7 +9,7 @@ import { type DocumentOperations, listDocuments, readDocument } from '../operati
 import { type EndpointDescription, type Example, lastPageExample, successExample } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
-import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
+import { pathId, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, pageQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
 import { namedSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
@@ -130,7 +130,7 @@ function putEndpoint<Body>({ kind, member, path, schema, Stored, write }: Docume
     body: kind.body,
     isConditional: true,
     handle: async ({ context, caller, query: force, body, precondition, request, reply }) => {
-      const id = documentIdParameter(request, idParameter);
+      const id = pathId(request, idParameter);
       const { created, document, secret } = await kind.put(
         context,
         caller,
@@ -183,7 +183,7 @@ function readEndpoint<Body>({ kind, member, path, Stored, write }: DocumentApi<B
     permissions: kind.readers,
     purpose: `read ${definition.noun}s`,
     handle: async ({ context, caller, request, reply }) => {
-      const id = documentIdParameter(request, idParameter);
+      const id = pathId(request, idParameter);
       const document = await readDocument(context, caller, definition, id);
       setDocumentTag(reply, document);
       return successBody({ [member]: write(document) });
@@ -245,7 +245,7 @@ function removeEndpoint<Body>({ kind, path }: DocumentApi<Body>): AnyEndpoint {
     purpose: `delete ${definition.noun}s`,
     isConditional: true,
     handle: async ({ context, caller, query: force, precondition, request }) => {
-      const id = documentIdParameter(request, idParameter);
+      const id = pathId(request, idParameter);
       await kind.remove(context, caller, id, precondition, force === true);
       return undefined;
     },

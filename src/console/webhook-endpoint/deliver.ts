@@ -1,6 +1,6 @@
 // Actions that deliver an event to an endpoint: a test event, or an earlier one again.
 
-import { documentIdParameter } from '../../http/request/path-parameter.ts';
+import { pathId } from '../../http/request/path-parameter.ts';
 import { redeliver, testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { pageBefore } from '../request/browser.ts';
@@ -30,7 +30,7 @@ export const redeliverEvent: Page = {
   purpose: 'redeliver webhooks',
   handle: async (call) => {
     const id = pages.documentId(call);
-    const eventId = documentIdParameter(call.request, 'event_id');
+    const eventId = pathId(call.request, 'event_id');
     await redeliver(call.context, call.caller, id, eventId);
     const list = pages.documentPath(id);
     // Keeps the page and the state of the list, on whose first page the delivery need not be.

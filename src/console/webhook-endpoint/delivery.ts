@@ -1,7 +1,7 @@
 // One delivery: its attempts, and what the receiver gets.
 
 import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
-import { documentIdParameter } from '../../http/request/path-parameter.ts';
+import { pathId } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { pathOfTarget } from '../event/paths.ts';
 import { actionForm, submit, wordsOf } from '../form/fields.ts';
@@ -37,8 +37,8 @@ export const showDelivery: Page = {
   permissions: ADMINS,
   purpose: 'read webhook endpoints',
   handle: async ({ context, caller, request, session }) => {
-    const id = documentIdParameter(request, 'webhook_endpoint_id');
-    const eventId = documentIdParameter(request, 'event_id');
+    const id = pathId(request, 'webhook_endpoint_id');
+    const eventId = pathId(request, 'event_id');
     const { delivery, payload } = await readDelivery(context, caller, id, eventId);
     return {
       title: `Delivery of ${eventId} to ${id}`,

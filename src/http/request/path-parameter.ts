@@ -39,11 +39,11 @@ export const pathParameters = {
 
 /** Throws `invalid_request` if the id is not valid. The router has already decoded it. */
 export function userGroupIdParameter(request: FastifyRequest): string {
-  return documentIdParameter(request, 'user_group_id');
+  return pathId(request, 'user_group_id');
 }
 
 /** An id of any kind in the path, with the same rules. Throws `invalid_request`. */
-export function documentIdParameter({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
+export function pathId({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
   const id = (params as Record<string, string>)[name]!;
   const violation = idViolation(id);
   if (violation === null) return id;

@@ -4,7 +4,7 @@ import { NEWEST_DELIVERIES } from '../../../store/port.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
-import { documentIdParameter } from '../../request/path-parameter.ts';
+import { pathId } from '../../request/path-parameter.ts';
 import { namedSchema, successSchema, timestampOrNullSchema } from '../../schema.ts';
 
 const healthSchema = namedSchema('WebhookEndpointHealth', {
@@ -24,7 +24,7 @@ export const readWebhookHealth = endpoint({
   permissions: ['admin'],
   purpose: 'read webhook endpoints',
   handle: async ({ context, caller, request }) => {
-    const health = await readHealth(context, caller, documentIdParameter(request, 'webhook_endpoint_id'));
+    const health = await readHealth(context, caller, pathId(request, 'webhook_endpoint_id'));
     return successBody({
       health: jsonObject({
         failing_since: timestampOrNull(health.failingSince),

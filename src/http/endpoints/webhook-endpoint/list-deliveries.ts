@@ -3,7 +3,7 @@ import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-end
 import { lastPageExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
-import { documentIdParameter } from '../../request/path-parameter.ts';
+import { pathId } from '../../request/path-parameter.ts';
 import { pageParameters, queryType } from '../../request/query.ts';
 import { pageSchema } from '../../schema.ts';
 import { deliveryJson, deliverySchema, exampleDelivery } from './representation.ts';
@@ -25,7 +25,7 @@ export const listWebhookDeliveries = endpoint({
   access: 'list',
   query,
   handle: async ({ context, caller, query, request }) => {
-    const id = documentIdParameter(request, 'webhook_endpoint_id');
+    const id = pathId(request, 'webhook_endpoint_id');
     const { deliveries, nextCursor } = await listDeliveries(context, caller, id, query);
     return successBody({ deliveries: jsonArray(deliveries.map(deliveryJson)), next_cursor: nextCursor });
   },

@@ -2,7 +2,7 @@ import { readDelivery } from '../../../operations/webhook-endpoint/webhook-endpo
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { raw, successBody } from '../../json.ts';
-import { documentIdParameter } from '../../request/path-parameter.ts';
+import { pathId } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
 import { eventSchema, exampleEvent } from '../event/representation.ts';
 import { exampleDelivery, loggedDeliveryJson, loggedDeliverySchema } from './representation.ts';
@@ -14,8 +14,8 @@ export const readWebhookDelivery = endpoint({
   permissions: ['admin'],
   purpose: 'read webhook deliveries',
   handle: async ({ context, caller, request }) => {
-    const id = documentIdParameter(request, 'webhook_endpoint_id');
-    const eventId = documentIdParameter(request, 'event_id');
+    const id = pathId(request, 'webhook_endpoint_id');
+    const eventId = pathId(request, 'event_id');
     const { delivery, payload } = await readDelivery(context, caller, id, eventId);
     return successBody({
       delivery: loggedDeliveryJson(delivery),

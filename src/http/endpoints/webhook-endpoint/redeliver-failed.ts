@@ -5,7 +5,7 @@ import { redeliverFailed } from '../../../operations/webhook-endpoint/webhook-en
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { documentIdParameter } from '../../request/path-parameter.ts';
+import { pathId } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
 
 const failedRedeliveryBody = bodyType({
@@ -23,7 +23,7 @@ export const redeliverFailedWebhooks = endpoint({
   purpose: 'redeliver webhooks',
   body: failedRedeliveryBody,
   handle: async ({ context, caller, body, request }) => {
-    const id = documentIdParameter(request, 'webhook_endpoint_id');
+    const id = pathId(request, 'webhook_endpoint_id');
     const { redelivered, hasMore } = await redeliverFailed(context, caller, id, body.since);
     return successBody({ redelivered, has_more: hasMore });
   },

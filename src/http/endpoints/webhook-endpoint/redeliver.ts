@@ -2,7 +2,7 @@ import { redeliver } from '../../../operations/webhook-endpoint/webhook-endpoint
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
+import { pathId, pathParameters } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
 
 export const redeliverWebhook = endpoint({
@@ -12,8 +12,8 @@ export const redeliverWebhook = endpoint({
   permissions: ['admin'],
   purpose: 'redeliver webhooks',
   handle: async ({ context, caller, request }) => {
-    const eventId = documentIdParameter(request, 'event_id');
-    await redeliver(context, caller, documentIdParameter(request, 'webhook_endpoint_id'), eventId);
+    const eventId = pathId(request, 'event_id');
+    await redeliver(context, caller, pathId(request, 'webhook_endpoint_id'), eventId);
     return successBody({ event_id: eventId });
   },
   description: {

@@ -3,7 +3,7 @@ import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhoo
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { documentIdParameter } from '../../request/path-parameter.ts';
+import { pathId } from '../../request/path-parameter.ts';
 import { setDocumentTag } from '../../response/entity-tag.ts';
 import { successSchema, timestampSchema } from '../../schema.ts';
 import { webhookEndpoints } from './endpoint.ts';
@@ -17,7 +17,7 @@ export const rotateWebhookEndpoint = endpoint({
   purpose: 'rotate the secrets of webhook endpoints',
   isConditional: true,
   handle: async ({ context, caller, precondition, request, reply }) => {
-    const id = documentIdParameter(request, 'webhook_endpoint_id');
+    const id = pathId(request, 'webhook_endpoint_id');
     const { document, secrets } = await rotateWebhookSecret(context, caller, id, precondition);
     setDocumentTag(reply, document);
     return successBody({

@@ -2,7 +2,7 @@ import { testWebhookEndpoint } from '../../../operations/webhook-endpoint/webhoo
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
+import { pathId, pathParameters } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
 
 export const testWebhook = endpoint({
@@ -12,11 +12,7 @@ export const testWebhook = endpoint({
   permissions: ['admin'],
   purpose: 'test webhook endpoints',
   handle: async ({ context, caller, request }) => {
-    const eventId = await testWebhookEndpoint(
-      context,
-      caller,
-      documentIdParameter(request, 'webhook_endpoint_id'),
-    );
+    const eventId = await testWebhookEndpoint(context, caller, pathId(request, 'webhook_endpoint_id'));
     return successBody({ event_id: eventId });
   },
   description: {
