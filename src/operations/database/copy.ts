@@ -74,8 +74,12 @@ export async function copyDatabase(job: CopyJob, startStep: StartStep): Promise<
   await copyKeyIds(job);
   await copyIds(job);
   await copyEventFloor(job);
+  // API tokens are copied last: a target that is served before the copy is complete rejects every caller.
+  const inOrder = tables.toSorted(
+    (a, b) => Number(a.name === 'api_tokens') - Number(b.name === 'api_tokens'),
+  );
   const onCopied = startStep('copied', total - existing);
-  for (const table of tables) await table.copyMissing(onCopied);
+  for (const table of inOrder) await table.copyMissing(onCopied);
   // Statistics affect only query plans, and the database gathers them automatically later.
   await job.to.write({ kind: 'gatherStatistics' }).catch(() => {});
   const onVerified = startStep('verified', total);
@@ -257,17 +261,17 @@ const usageTable: Table<UsageCount> = {
   add: (store, counts) => store.write({ kind: 'copyUsage', counts }),
 };
 
+/** In the order in which they are compared: events of other API tokens differ too. */
 const copiedTables: Record<CopiedTable, Table<object>> = {
   user_groups: userGroupTable,
   workspaces: workspaceTable,
+  api_tokens: apiTokenTable,
   documents: documentTable,
   events: eventTable,
   user_group_renames: renameTable,
   deliveries: deliveryTable,
   failing_webhook_endpoints: failingEndpointTable,
   usage_counts: usageTable,
-  // Last: a target that is served before the copy is complete rejects every caller.
-  api_tokens: apiTokenTable,
 };
 
 const PAGE_BYTES = 1024 * 1024;
