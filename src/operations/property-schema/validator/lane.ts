@@ -102,13 +102,12 @@ export class Lane {
       used = this.#newThread();
       outcome = await used.run(check);
     }
+    this.#running.delete(tenant);
     this.#queue.charge(tenant, outcome.spentMs);
     this.#options.onSpent?.(check, outcome);
-    resolve(outcome);
-    await used.free;
-    this.#running.delete(tenant);
     if (used.hasEnded) this.#threads.delete(used);
     else this.#idle.push(used);
+    resolve(outcome);
     this.#startNext();
   }
 }

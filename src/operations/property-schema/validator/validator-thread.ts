@@ -21,8 +21,6 @@ const GRACE_MS = 10;
  * the machine is too busy.
  */
 const MAX_MS = 2_500;
-/** Maximum elapsed time of a check that goes on without its caller. */
-const MAX_STALLED_MS = 30_000;
 /** Time within which a thread that gets a processor reports its processor time. */
 const CPU_USAGE_MS = 250;
 
@@ -51,8 +49,6 @@ interface Running {
   checkMs: number;
   timer: NodeJS.Timeout;
   settle: (outcome: CheckOutcome) => void;
-  /** Called when the thread is done with the check, or has ended. */
-  free: () => void;
 }
 
 export class ValidatorThread {
@@ -61,7 +57,6 @@ export class ValidatorThread {
   readonly #worker: Worker | null;
   #schemas = new SchemaIds();
   readonly #ready = Promise.withResolvers<void>();
-  #free = Promise.resolve();
   /** Processor time of the thread when it became idle. */
   #idleCpuMs = 0;
   #running: Running | null = null;
@@ -85,11 +80,6 @@ export class ValidatorThread {
     return this.#ready.promise;
   }
 
-  /** Resolves when no check runs: a stalled one goes on, so that its repetition finds the schema compiled. */
-  get free(): Promise<void> {
-    return this.#free;
-  }
-
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -102,14 +92,12 @@ export class ValidatorThread {
     this.#worker.ref();
     const named = this.#schemas.use(tenant, schema);
     const { promise, resolve: settle } = Promise.withResolvers<CheckOutcome>();
-    const { promise: freed, resolve: free } = Promise.withResolvers<void>();
-    this.#free = freed;
     const { compileMs } = this.#limits;
     // Trying examples may take twice as long as a check.
     const checkMs = this.#limits.checkMs * (properties === null ? 2 : 1);
     const isCompiled = named.schema === null && properties !== null;
     const limitMs = isCompiled ? checkMs : compileMs + checkMs;
-    const running = { startedAt: performance.now(), limitMs, checkMs, settle, free };
+    const running = { startedAt: performance.now(), limitMs, checkMs, settle };
     this.#running = { ...running, timer: this.#look(running.limitMs) };
     this.#worker.postMessage({ ...named, properties });
     return promise;
@@ -153,7 +141,6 @@ export class ValidatorThread {
     this.#running = null;
     this.#worker?.unref();
     running.settle(outcome);
-    running.free();
   }
 
   #fail(cause: NodeJS.ErrnoException): void {
@@ -183,10 +170,8 @@ export class ValidatorThread {
     if (running === null || running !== this.#running) return;
     if (spentMs !== null && spentMs >= running.limitMs)
       return this.#end({ result: 'exceeded', limit: 'check', spentMs });
-    const elapsedMs = performance.now() - running.startedAt;
-    const stalled = { result: 'stalled', spentMs: spentMs ?? 0 } as const;
-    if (this.#hasEnded || elapsedMs > MAX_STALLED_MS) return this.#end(stalled);
-    if (elapsedMs > MAX_MS) running.settle(stalled);
+    if (performance.now() - running.startedAt > MAX_MS)
+      return this.#end({ result: 'stalled', spentMs: spentMs ?? 0 });
     clearTimeout(running.timer);
     running.timer = this.#look(running.limitMs - (spentMs ?? 0));
   }
