@@ -229,6 +229,8 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
   });
 
   it('does not report an export as a bug that a browser cancels before it begins', async () => {
+    // The channel of nextResponse() has only the requests of this thread.
+    await using service = await TestService.start(database, { env: { UGS_THREADS: '1' } });
     const { token } = await service.apiToken({ workspaceName: 'cancelled', permission: 'read-only' });
     const reader = await ConsoleBrowser.signIn(service, token);
     service.logLines.length = 0;
