@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { componentSchemas } from '../../scripts/openapi/component-schemas.ts';
@@ -64,6 +65,13 @@ function schemasIn(schema: object, path: string): { path: string; schema: Schema
 }
 
 describe('The description of the API', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate({ ...document });
+    assert.ok(valid, JSON.stringify(errors, null, 2));
+    assert.equal(validator.version, '3.1');
+  });
+
   it('has exactly the routes of the service', () => {
     const described = description.operations.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(new Set(described), routesOfService());
