@@ -16,11 +16,13 @@ import {
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, runHosted, runOn, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { runSql, SqlConnection } from '../support/sql.ts';
+import { columnsOf, runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
 const ROUNDS = 30;
 const LONG_AGO = 1;
+/** Value that no row has; every column accepts it. */
+const UNUSED = 1_000_000;
 
 describeOnEachDatabase('The workspaces of an installation', (kind) => {
   const folder = Folder.of();
@@ -139,6 +141,26 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     );
     const json = await hosted('workspace', 'delete', 'expired', '--json');
     assert.deepEqual(JSON.parse(json.stdout), { name: 'expired', status: 'deleted' });
+  });
+
+  it('are deleted with their rows in every table', async () => {
+    await createInactive('full');
+    const [workspace] = await runSql(database, "select workspace_id from workspaces where name = 'full'");
+    const known: Record<string, unknown> = { ...workspace, environment: "'Testing'" };
+    const tables = Array.from(await columnsOf(database)).filter(([, names]) =>
+      names.includes('workspace_id'),
+    );
+    for (const [table, names] of tables) {
+      // User groups prevent the deletion, and the other two have a row.
+      if (['user_groups', 'workspaces', 'api_tokens'].includes(table)) continue;
+      const values = names.map((name) => known[name] ?? `'${UNUSED}'`);
+      await runSql(database, `insert into ${table} (${names}) values (${values})`);
+    }
+    assert.equal((await hosted('workspace', 'delete', 'full')).code, 0);
+    for (const [table] of tables) {
+      const query = `select 1 from ${table} where workspace_id = ${known.workspace_id}`;
+      assert.deepEqual(await runSql(database, query), [], table);
+    }
   });
 
   it('are kept while they have a user group, or an API token that is active or has just been revoked', async () => {
