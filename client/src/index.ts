@@ -431,7 +431,7 @@ export class UserGroupClient {
   ): Promise<ConfigChanges> {
     const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
     const sent = configVersion === undefined ? config : { ...config, config_version: configVersion };
-    const isConditional = configVersion !== undefined && !dryRun;
+    const isConditional = 'config_version' in sent && !dryRun;
     return this.#body(
       { method: 'PUT', path, body: sent, ...(isConditional && { isIdempotent: false }) },
       options,

@@ -78,7 +78,7 @@ export type RotateRequest = Schemas['TokenRotation'];
 export interface ListQuery {
   /**
    * Prefix of an id or a name. With `match: 'contains'`, a part of one, ignoring case, or a property, such as
-   * `plan: gold`.
+   * `plan: gold`, or `*: gold` for any.
    */
   search?: string | undefined;
   /** How `search` matches. Default: `prefix`. */

@@ -142,20 +142,25 @@ describe('A failed call of the client', () => {
     }
   });
 
-  it('is not retried as a conditional configuration that may have been applied', async () => {
-    const { token: apiToken } = await service.apiToken({ permission: 'admin' });
-    const admin = clientWith({ apiToken });
-    for (const fault of uncertainties) {
-      const { config_version: configVersion } = await admin.readConfig();
-      proxy.seen.length = 0;
-      proxy.faults = [fault];
-      const mode = configVersion === 0 ? 'report' : 'enforce';
-      const config = { version: 1, mapping_policy: { mode } } as const;
-      const applying = admin.applyConfig(config, { configVersion });
-      await assert.rejects(applying, ({ code }) => code !== 'version_mismatch', titleOf(fault));
-      assert.equal(proxy.seen.length, 1);
-    }
-  });
+  for (const place of ['option', 'document']) {
+    it(`is not retried as a configuration that may have been applied, with the version in the ${place}`, async () => {
+      const { token: apiToken } = await service.apiToken({ permission: 'admin' });
+      const admin = clientWith({ apiToken });
+      for (const fault of uncertainties) {
+        const { config_version } = await admin.readConfig();
+        proxy.seen.length = 0;
+        proxy.faults = [fault];
+        const mode = config_version === 0 ? 'report' : 'enforce';
+        const config = { version: 1, mapping_policy: { mode } } as const;
+        const applying =
+          place === 'option'
+            ? admin.applyConfig(config, { configVersion: config_version })
+            : admin.applyConfig(Object.assign(config, { config_version }));
+        await assert.rejects(applying, ({ code }) => code !== 'version_mismatch', titleOf(fault));
+        assert.equal(proxy.seen.length, 1);
+      }
+    });
+  }
 
   it('is not sent again as a rotation by id that may have been done: it would rotate twice', async () => {
     for (const fault of uncertainties) {
