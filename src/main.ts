@@ -9,6 +9,7 @@ import {
   toExitCode,
 } from './commands/exit-code.ts';
 import { addHelpSection, formatItem } from './commands/terminal/help-layout.ts';
+import { hasPrintedSecret } from './commands/terminal/output.ts';
 import { escapeControls } from './commands/terminal/terminal-text.ts';
 import { allSettings } from './config.ts';
 import { redact } from './domain/secret.ts';
@@ -108,17 +109,14 @@ function inheritSettings(command: Command): void {
   for (const child of command.commands) inheritSettings(child.copyInheritedSettings(command));
 }
 
-/** Commands that print a secret that no command prints again. */
-const SHOWING_SECRETS = ['api-token create', 'api-token rotate', 'api-token generate', 'key generate'];
-
-/** A reader such as `head` may close the pipe early: the command still runs to completion. */
-function handleOutputError(error: NodeJS.ErrnoException, argv: readonly string[]): void {
-  const command = argv.slice(2, 4).join(' ');
-  if (error.code === 'EPIPE' && !SHOWING_SECRETS.includes(command)) return;
+/** A reader such as `head` may close the pipe early: the command still runs to completion, unless a secret is lost. */
+function handleOutputError(error: NodeJS.ErrnoException, [, , ...names]: readonly string[]): void {
+  if (error.code === 'EPIPE' && !hasPrintedSecret()) return;
   console.error(
     `${ERROR_PREFIX}cannot write to standard output: ${error.message}; what the command has changed stays`,
   );
-  process.exit(command === 'config plan' ? exitCodes.output : exitCodes.usage);
+  const isPlan = names[0] === 'config' && names[1] === 'plan';
+  process.exit(isPlan ? exitCodes.output : exitCodes.usage);
 }
 
 function failureMessage(error: unknown, code: number): string {

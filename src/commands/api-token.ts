@@ -38,7 +38,7 @@ import {
   refuseUnknownWorkspace,
   workspaceOption,
 } from './option/workspace-option.ts';
-import { printList, printResult } from './terminal/output.ts';
+import { printList, printResult, printSecret } from './terminal/output.ts';
 
 type CreateOptions = DatabaseOptions &
   NewWorkspaceOptions &
@@ -94,7 +94,7 @@ async function create(context: EventContext, options: CreateOptions): Promise<vo
   if (workspaceCreated) console.error(`Created workspace ${workspace}.`);
   const { apiTokenId: id } = apiToken;
   const text = token.reveal();
-  printResult(
+  printSecret(
     options,
     { id, token: text, workspace, environment, permission, name, expires_at: timestampOrNull(expiresAt) },
     `Created API token ${id} (${permission}, ${workspace}, ${environment}). It is shown only once:\n\n${text}`,
@@ -170,7 +170,7 @@ async function rotate(database: OpenDatabase, options: RotateOptions, id: number
   const until = timestampOrNull(apiToken.previousExpiresAt);
   const replaced =
     until === null ? 'The replaced text is rejected from now on' : `The replaced text works until ${until}`;
-  printResult(
+  printSecret(
     options,
     { id, token: token.reveal(), previous_token_expires_at: until },
     `Rotated API token ${id}. ${replaced}. The new text is shown only once:\n\n${token.reveal()}`,
@@ -204,7 +204,7 @@ function generateCommand(): Command {
     .addOption(jsonOption())
     .action((options: { json?: boolean }) => {
       const token = mintApiToken().reveal();
-      printResult(options, { token }, token);
+      printSecret(options, { token }, token);
     });
 }
 

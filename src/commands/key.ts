@@ -20,7 +20,7 @@ import {
   refuseNewerVersion,
   requireDatabase,
 } from './option/database-option.ts';
-import { printList, printResult } from './terminal/output.ts';
+import { printList, printResult, printSecret } from './terminal/output.ts';
 import { progressBar } from './terminal/progress.ts';
 
 export function keyCommand(): Command {
@@ -40,7 +40,7 @@ function generateCommand(): Command {
     .addOption(jsonOption())
     .action((options: { json?: boolean }) => {
       const line = generateKeyLine().reveal();
-      printResult(options, { id: line.split(':')[0], line }, line);
+      printSecret(options, { id: line.split(':')[0], line }, line);
     });
 }
 

@@ -149,6 +149,7 @@ describe('A closed pipe as standard output', () => {
     ['api-token create --workspace default', 2],
     ['key generate', 2],
     ['api-token list', 0],
+    ['api-token create --help', 0],
   ] as const) {
     it(`makes ${command} exit with ${expected}`, async () => {
       using folder = new Folder();

@@ -16,6 +16,18 @@ export function printResult({ json = false }: { json?: boolean }, value: Printab
   console.log(json ? printableText(value) : escapeControls(text));
 }
 
+let isSecretPrinted = false;
+
+/** Prints a secret that no command prints again: a reader must not have closed the pipe. */
+export function printSecret(...result: Parameters<typeof printResult>): void {
+  isSecretPrinted = true;
+  printResult(...result);
+}
+
+export function hasPrintedSecret(): boolean {
+  return isSecretPrinted;
+}
+
 type Pages<Item> = AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>;
 
 /** Columns of a table by heading: each shows a member of the JSON, or a text made from it. */
