@@ -194,9 +194,9 @@ export function selectResource(
   }
   const resources = allowedResources(integration, values);
   if (requested === null && resources.length === 1) return resources[0]!;
-  if (requested === null) throw invalidResource('is required: the integration allows several');
+  if (requested === null) throw invalidResource('is required: the user group may see several');
   const allowed = resources.find((resource) => sameJson(resource, requested));
-  if (allowed === undefined) throw invalidResource('is not one of those that settings.resources allows');
+  if (allowed === undefined) throw invalidResource('is not one of those that the user group may see');
   return allowed;
 }
 
