@@ -5,8 +5,8 @@ interface TableFacts {
   /** Whether its rows are data, not machinery: a copy of the database has all of them. */
   isCopied: boolean;
   /**
-   * What its rows are for a workspace, which can be deleted without customers, after its history and with the rest. null:
-   * its rows belong to none.
+   * What its rows are for a workspace. A workspace with customers is not deleted, its history is deleted first, and the
+   * rest together with it. null: its rows belong to no workspace.
    */
   ofWorkspace: 'customers' | 'history' | 'configuration' | null;
   /** Column by which Citus distributes it; null: a reference table. */
