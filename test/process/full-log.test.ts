@@ -147,15 +147,17 @@ describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) },
 describe('A closed pipe as standard output', () => {
   for (const [command, expected] of [
     ['api-token create --workspace default', 2],
+    ['api-token rotate ID', 2],
+    ['api-token generate', 2],
     ['key generate', 2],
     ['api-token list', 0],
     ['api-token create --help', 0],
   ] as const) {
     it(`makes ${command} exit with ${expected}`, async () => {
       using folder = new Folder();
-      await createApiToken(folder);
+      const { id } = await createApiToken(folder);
       const script = `{ until [ -e closed ]; do sleep 0.01; done; "$0" "$@"; echo "exit $?" >&2; } | { exec <&-; : > closed; }`;
-      await using closed = program(folder, script, command.split(' '));
+      await using closed = program(folder, script, command.replace('ID', `${id}`).split(' '));
       const { stderr } = await closed.exit();
       const lost = 'user-group-service: cannot write to standard output: [^\\n]+\\n';
       assert.match(stderr, new RegExp(`^${expected === 0 ? '' : lost}exit ${expected}\\n$`));
