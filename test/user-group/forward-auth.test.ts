@@ -2,11 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import {
-  forwardAuth,
-  MAX_VALUES,
-  MAX_VIEWER_HEADER_BYTES,
-} from '../../src/http/endpoints/user-group/forward-auth.ts';
+import { MAX_VALUES, MAX_VIEWER_HEADER_BYTES } from '../../src/http/endpoints/user-group/forward-auth.ts';
 import { exchange, exchangeOne } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
@@ -278,7 +274,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
 
   it('accepts API tokens with each permission that it allows, as Token and as Bearer', async () => {
     const token = await createGroup('permitted');
-    for (const permission of ['admin', ...forwardAuth.permissions] as const) {
+    for (const permission of ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const) {
       const { token: apiToken } = await service.apiToken({ permission });
       assert.equal(viewerIn(await ask(token, {}, apiToken)).id, 'permitted', permission);
     }
