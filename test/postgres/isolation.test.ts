@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { postgres } from '../support/database.ts';
+import { PATIENT_STATEMENTS, postgres } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -13,7 +13,7 @@ const PROCESSES = 4;
 const ROUNDS = 20;
 /** Settings for a server, and for a pooler that does not support session settings. */
 const connections: Record<string, Record<string, string>> = {
-  'a server': {},
+  'a server': PATIENT_STATEMENTS,
   'a pooler': { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0', UGS_POSTGRES_PREPARED_STATEMENTS: 'off' },
 };
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { PATIENT_STATEMENTS, postgres, type TestDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { createApiToken, Folder, run, type Service, serve, served } from '../support/process.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -21,7 +21,7 @@ describe('three processes on one PostgreSQL database', () => {
 
   before(async () => {
     database = stack.use(await postgres.createForService());
-    const { env } = database;
+    const env = { ...PATIENT_STATEMENTS, ...database.env };
     for (let index = 0; index < PROCESSES; index++) services.push(stack.use(await serve(folder, { env })));
     ({ token } = await createApiToken(folder, [], { env }));
   });
