@@ -27,7 +27,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
         const name = new URL(database.url).pathname.slice(1);
         await runSql(database, `alter database ${name} set default_transaction_isolation = '${isolation}'`);
         const starting = Array.from({ length: PROCESSES }, () =>
-          TestService.start(postgres, { database, env }),
+          TestService.start(postgres, { database, env, returnsOverloaded: true }),
         );
         services = await Promise.all(starting);
         for (const service of services) stack.defer(() => service.stop());
