@@ -384,7 +384,7 @@ for (const [source, target] of [
       receiver.respond = respondWith(204);
       await using service = await serveHere(folder, toEnv!);
       assert.equal((await service.call(token, 'GET', HISTORY)).text, history);
-      await receiver.waitFor(PENDING);
+      await receiver.waitFor(PENDING, 20_000);
       assert.deepEqual(idsOf(receiver), refused);
     } finally {
       await from.drop();

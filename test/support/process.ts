@@ -13,7 +13,7 @@ import { type DatabaseKind, removeFolder, type TestDatabase, temporaryFolder } f
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
 import { nodeFlagsOf } from './node-flags.ts';
-import { unlessStarved } from './starvation.ts';
+import { threadStarvedMs, unlessStarved } from './starvation.ts';
 
 /** Executable of this checkout, or of a build. */
 export const PROGRAM =
@@ -315,14 +315,21 @@ export class ServedDatabase implements AsyncDisposable {
   }
 }
 
-/** Polls until the probe returns neither null nor false. */
+/**
+ * Polls until the probe returns neither null nor false. Time without a processor does not count towards the limit, up to
+ * `LIMIT_MS`.
+ */
 export async function eventually<Found>(
   what: string,
   probe: () => Promise<Found | null | false> | Found | null | false,
   limitMs = LIMIT_MS,
 ): Promise<Found> {
-  const deadline = performance.now() + limitMs;
-  for (let pauseMs = POLL_MS.first; performance.now() < deadline; pauseMs *= POLL_MS.growth) {
+  const [startedAt, before] = [performance.now(), threadStarvedMs(process.pid)];
+  const hasTime = () => {
+    const elapsedMs = performance.now() - startedAt;
+    return elapsedMs < LIMIT_MS && elapsedMs - (threadStarvedMs(process.pid) - before) < limitMs;
+  };
+  for (let pauseMs = POLL_MS.first; hasTime(); pauseMs *= POLL_MS.growth) {
     const found = await probe();
     if (found !== null && found !== false) return found;
     await sleep(Math.min(pauseMs, POLL_MS.longest));

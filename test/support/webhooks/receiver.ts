@@ -44,7 +44,7 @@ export class Receiver extends LoopbackServer {
   }
 
   /** Waits until at least `count` webhooks have arrived, and returns all of them. */
-  waitFor(count: number, limitMs?: number): Promise<ReceivedWebhook[]> {
+  waitFor(count: number, limitMs = 10_000): Promise<ReceivedWebhook[]> {
     return eventually(`${count} webhooks`, () => this.received.length >= count && this.received, limitMs);
   }
 }
