@@ -20,13 +20,20 @@ interface MemberPair extends Pair {
 /** Reduces two objects to the members that differ, at any depth. Returns null if the values are the same. */
 export function smallestPair(from: JsonTree | undefined, to: JsonTree | undefined): Pair | null {
   if (from === undefined || to === undefined) return { from: from && treeText(from), to: to && treeText(to) };
-  if (treeText(from) === treeText(to)) return null;
+  const whole = { from: treeText(from), to: treeText(to) };
+  if (whole.from === whole.to) return null;
+  if (isStructure(whole.from) !== isStructure(whole.to)) return whole;
   const [before, after] = [parsed(from), parsed(to)];
   if (before instanceof JsonObject && after instanceof JsonObject) {
     const pairs = memberPairs(before.members, after.members);
     return pairs.length === 0 ? null : { from: pairSide('from', pairs), to: pairSide('to', pairs) };
   }
-  return sameTree(before, after) ? null : { from: treeText(from), to: treeText(to) };
+  return sameTree(before, after) ? null : whole;
+}
+
+/** Whether the text is an object or a list, without parsing it. */
+function isStructure(text: JsonText): boolean {
+  return text.startsWith('{') || text.startsWith('[');
 }
 
 function parsed(value: JsonTree): JsonTree {

@@ -179,7 +179,7 @@ function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
 }
 
 /** Size of the values that are compared in one turn of the event loop, which takes some milliseconds. */
-const TURN_BYTES = 262_144;
+const TURN_BYTES = 65_536;
 /** Time for which a transaction gives way to other work, in milliseconds: it has a time limit and holds locks. */
 const MAX_YIELDING_MS = 500;
 
