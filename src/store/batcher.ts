@@ -324,14 +324,9 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     const now = performance.now();
     return entries.filter(({ startBy, submittedAt, reject }) => {
       if (startBy >= now) return true;
-      reject(waitedTooLong(this.isBusySince(submittedAt) || this.isIdleSince(submittedAt)));
+      reject(waitedTooLong(this.isBusySince(submittedAt)));
       return false;
     });
-  }
-
-  /** Whether no batch has run since this time: what has waited got no processor. False if the database has failed. */
-  isIdleSince(since: number): boolean {
-    return this.#inFlight === 0 && this.#answeredAt < since && Number.isFinite(this.#answeredAt);
   }
 
   /** Whether what has waited since this time (`performance.now()`) waits for other items, and not for a slow database. */

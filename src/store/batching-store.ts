@@ -263,9 +263,8 @@ export class BatchingStore {
   #lateSince(since: number): Error {
     const { reads, writes } = this.#batchers;
     const queues = [reads, writes];
-    const isBusy =
-      queues.some((queue) => queue.isBusySince(since)) && !queues.some(({ isSilent }) => isSilent);
-    return waitedTooLong(isBusy || queues.every((queue) => queue.isIdleSince(since)));
+    const isBusy = queues.some((queue) => queue.isBusySince(since));
+    return waitedTooLong(isBusy && !queues.some(({ isSilent }) => isSilent));
   }
 
   /** Returns the number of queries or commands that wait in each queue. */

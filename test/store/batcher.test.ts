@@ -281,28 +281,6 @@ describe('A batch', () => {
     assert.ok(!((await lateAfter(SLOW_MS)) instanceof WaitedTooLong));
   });
 
-  it('that starts too late because the thread was busy fails as one that waits for others, if the database answers', async () => {
-    let failure: Error | null = null;
-    const run = async (batch: Item[]): Promise<number[]> => {
-      if (failure !== null) throw failure;
-      return batch.map(({ value }) => value);
-    };
-    const batcher = new Batcher(run, LIMITS);
-    const submit = ({ startBy }: { startBy: number }) =>
-      batcher.submit({ kind: 'item', value: 0 }, { startBy });
-    const startTooLate = () => {
-      const late = submit({ startBy: performance.now() + 1 });
-      block(10);
-      return late;
-    };
-    await submit(NEVER);
-    await nextTurn();
-    await assert.rejects(startTooLate(), WaitedTooLong);
-    failure = new StoreUnavailable('no connection');
-    await assert.rejects(submit(NEVER), failure);
-    await assert.rejects(startTooLate(), (error) => !(error instanceof WaitedTooLong));
-  });
-
   it('that waits too long for a database that answered others before it hung fails as one that waits for it', async () => {
     const { run, end } = heldRecorder();
     const batcher = new Batcher(run, { ...LIMITS, maxBatch: 1 });

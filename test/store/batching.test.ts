@@ -117,7 +117,7 @@ describeOnEachDatabase('The batching store', (kind) => {
     assert.equal(store.admits('either'), true);
   });
 
-  it('ends a wait for other requests otherwise if the database answers them or is idle than if it hangs or fails, even after an answer', async (t) => {
+  it('ends a wait for other requests otherwise if the database answers them than if it hangs or fails, even after an answer', async (t) => {
     const held: (() => void)[] = [];
     const whenReleased = () => new Promise<void>((resolve) => held.push(resolve));
     const down = new StoreUnavailable('down');
@@ -155,8 +155,6 @@ describeOnEachDatabase('The batching store', (kind) => {
     block(MAX_SILENCE_MS);
     assert.equal((await end(hanging)).constructor, StartedTooLate);
     await answer(written);
-    const starved = wait();
-    assert.equal((await end(starved)).constructor, WaitedTooLong);
     const failing = wait();
     await answer(store.read({ kind: 'ping' }));
     isDown = true;
