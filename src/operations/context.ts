@@ -45,7 +45,7 @@ export interface Context extends EventContext {
 /** The context of operations that neither encrypt nor decrypt. */
 export type KeylessContext = Omit<Context, 'keyRing'>;
 
-/** What every context is given: the store, and the settings that operations read. */
+/** Members without a default: the store, and the settings that operations read. */
 type Given =
   | 'store'
   | 'defaultGracePeriodSeconds'
