@@ -9,7 +9,7 @@ import { FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { threadStarvedMs } from '../support/starvation.ts';
+import { startStopwatch } from '../support/starvation.ts';
 import { suiteStack } from '../support/suite.ts';
 
 /** Much longer than these calls take, even on a busy machine, and much shorter than the waits that they must not make. */
@@ -34,9 +34,9 @@ describe('A call of the client', () => {
 
   /** Returns the duration of the call without the time in which this process waited for a processor. */
   async function durationOf(call: Promise<unknown>, expected: object): Promise<number> {
-    const [startedAt, before] = [performance.now(), threadStarvedMs(process.pid)];
+    const elapsedMs = startStopwatch();
     await assert.rejects(call, expected);
-    return performance.now() - startedAt - (threadStarvedMs(process.pid) - before);
+    return elapsedMs();
   }
 
   it('is retried if an attempt gets no response within attemptTimeoutMs', async () => {

@@ -13,7 +13,7 @@ import { elementsOf } from '../support/html.ts';
 import { send, type TestResponse } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { threadStarvedMs } from '../support/starvation.ts';
+import { startStopwatch } from '../support/starvation.ts';
 
 const GROUPS = '/console/user-groups';
 const NEW = `${GROUPS}/-/new`;
@@ -60,9 +60,7 @@ describeOnEachDatabase('A person in the console', (database) => {
 
   it('waits no longer than other requests after the session of a large form ends while the CPU is busy', async () => {
     const { cpu } = service.app.context;
-    const [startedAt, before] = [performance.now(), threadStarvedMs(process.pid)];
-    /** Time without that in which the CPU was busy with other processes. */
-    const elapsedMs = () => performance.now() - startedAt - (threadStarvedMs(process.pid) - before);
+    const elapsedMs = startStopwatch();
     let isDone = false;
     const occupy = async (): Promise<void> => {
       while (!isDone && elapsedMs() < 2 * MAX_WAIT_MS) {

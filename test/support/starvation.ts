@@ -26,6 +26,12 @@ export function threadStarvedMs(id: number | string): number {
   }
 }
 
+/** Starts a stopwatch, which does not count the time in which this process waits for a processor. */
+export function startStopwatch(): () => number {
+  const [startedAt, before] = [performance.now(), threadStarvedMs(process.pid)];
+  return () => performance.now() - startedAt - (threadStarvedMs(process.pid) - before);
+}
+
 /** Returns the result of the work; repeats it while it is delayed because this process waited for a processor. */
 export async function unlessStarved<Result>(
   work: () => Promise<Result>,
