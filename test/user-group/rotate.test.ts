@@ -261,15 +261,17 @@ describeOnEachDatabase('POST /api/user', (database) => {
     });
 
     it('makes the same queries for a token of another place as for an unknown one, so takes as long', async (t) => {
-      const { token } = await createGroup();
+      // The queries of other threads cannot be observed.
+      await using alone = await TestService.start(database, { env: { UGS_THREADS: '1' } });
+      const { token } = (await alone.get({ user_group_id: 'a', name: 'Acme' })).json.user_group;
       const unknown = mintUserGroupToken(computeBucket(1, 'Customer', 'missing')).reveal();
       for (const fields of [{ workspaceName: 'other' }, { environment: 'Testing' }] as const) {
-        const apiToken = (await service.apiToken(fields)).token;
+        const apiToken = (await alone.apiToken(fields)).token;
         const { mock } = t.mock.method(BatchingStore.prototype, 'read');
         const queriesOf = async (current_token: string) => {
           mock.resetCalls();
           assertProblem(
-            await service.post({ current_token }, { token: apiToken }),
+            await alone.post({ current_token }, { token: apiToken }),
             'user_group_token_not_found',
           );
           return mock.calls.map(({ arguments: [{ kind }] }) => kind);
