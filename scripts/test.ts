@@ -41,7 +41,6 @@ const LONGEST_BEHAVIOUR = [
   'test/http/openapi.test.ts',
   'test/http/problem.test.ts',
   'test/user-group/precondition.test.ts',
-  'test/metrics/metrics.test.ts',
 ];
 const LONGEST_FEATURES = [
   'test/webhooks/delivery.test.ts',
@@ -92,11 +91,19 @@ const TIERS = {
   },
   features: {
     folders: [
+      'test/catalogue/',
+      'test/client/',
       'test/config/',
       'test/console/',
+      'test/document/',
+      'test/embed-token/',
       'test/event/',
+      'test/integration/',
+      'test/metrics/',
+      'test/property-schema/',
       'test/signing-key/',
       'test/usage/',
+      'test/webhook-endpoint/',
       'test/webhooks/',
     ],
     concurrency: availableParallelism() + 1,
@@ -144,7 +151,7 @@ const MEMORY_BYTES = 4 * 1024 ** 3;
 
 const program = new Command('npm test --')
   .description(
-    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (configuration as code, console, events, signing keys, usage, webhooks); processes (runs commands, ' +
+    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (documents and their versions, configuration as code, client, console, embed tokens, events, metrics, usage, webhooks); processes (runs commands, ' +
       'kills processes, packs packages, runs other clients, or depends on threads or the internals of PostgreSQL); ' +
       'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
