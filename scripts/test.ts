@@ -52,11 +52,8 @@ const LONGEST_FEATURES = [
   'test/console/catalogue-pages.test.ts',
   'test/console/markup.test.ts',
 ];
-const LONGEST_PROCESSES = [
-  'test/process/deploy/prometheus.test.ts',
-  'test/process/usage-journal.test.ts',
-  'test/cli/start-command.test.ts',
-];
+const LONGEST_PROCESSES = ['test/process/usage-journal.test.ts', 'test/cli/start-command.test.ts'];
+const LONGEST_PEERS = ['test/deploy/package.test.ts', 'test/deploy/prometheus.test.ts'];
 const LONGEST_FAULTS = [
   'test/faults/failover.test.ts',
   'reliability/test/power-cut.test.ts',
@@ -115,12 +112,20 @@ const TIERS = {
   // One thread, because starting a second one in each of hundreds of processes would take a fifth of the
   // time.
   processes: {
-    folders: ['test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/', 'test/threads/'],
+    folders: ['test/cli/', 'test/postgres/', 'test/process/', 'test/threads/'],
     concurrency: availableParallelism() + 2,
     sharesProcesses: true,
     startsBuild: true,
     threads: 1,
     longest: LONGEST_PROCESSES,
+  },
+  peers: {
+    folders: ['test/client-matrix/', 'test/deploy/'],
+    concurrency: availableParallelism() + 2,
+    sharesProcesses: true,
+    startsBuild: true,
+    threads: 1,
+    longest: LONGEST_PEERS,
   },
   // Less concurrency, because these tests limit the time of a recovery.
   faults: {
@@ -152,8 +157,8 @@ const MEMORY_BYTES = 4 * 1024 ** 3;
 const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (documents and their versions, configuration as code, client, console, embed tokens, events, metrics, usage, webhooks); processes (runs commands, ' +
-      'kills processes, packs packages, runs other clients, or depends on threads or the internals of PostgreSQL); ' +
-      'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
+      'kills processes, or depends on threads or the internals of PostgreSQL); peers (packs packages, and runs proxies, clients and monitoring systems that others wrote); ' +
+      'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, long matrices, pages in a browser and releases). .ci/run leaves out peers and rigs. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')

@@ -6,12 +6,12 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { delimiter, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { copyClone } from '../../support/clone.ts';
-import { sqlite } from '../../support/database.ts';
-import { type Exit, Folder, Program } from '../../support/process.ts';
-import { TestService } from '../../support/service.ts';
+import { copyClone } from '../support/clone.ts';
+import { sqlite } from '../support/database.ts';
+import { type Exit, Folder, Program } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLIENT = join(ROOT, 'client');
 const LIMIT_MS = 60_000;
 

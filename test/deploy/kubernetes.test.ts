@@ -13,12 +13,12 @@ import type { Container, PodSpec, Service } from 'kubernetes-types/core/v1.d.ts'
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parse, parseAllDocuments } from 'yaml';
-import { CLOSING_MS } from '../../../src/commands/run-until-signal.ts';
-import { type Setting, settings } from '../../../src/config.ts';
-import { publicEndpoints } from '../../../src/http/routes.ts';
-import { Folder } from '../../support/process.ts';
+import { CLOSING_MS } from '../../src/commands/run-until-signal.ts';
+import { type Setting, settings } from '../../src/config.ts';
+import { publicEndpoints } from '../../src/http/routes.ts';
+import { Folder } from '../support/process.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CHART = join(ROOT, 'deploy/helm/user-group-service');
 /** Oldest version that the chart accepts, and newest version. */
 const KUBERNETES = ['1.27.0', '1.37.0'];

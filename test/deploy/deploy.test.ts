@@ -19,28 +19,20 @@ import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
-import { UserGroupClient } from '../../../client/src/index.ts';
-import { CLOSING_MS } from '../../../src/commands/run-until-signal.ts';
-import { settings } from '../../../src/config.ts';
-import { readVersion } from '../../../src/version.ts';
-import { type Fault, FaultyProxy } from '../../support/client/faulty-proxy.ts';
-import { assertLimitedByClient, LIMITED } from '../../support/client-limit.ts';
-import { freePort } from '../../support/connection/free-port.ts';
-import { postgres, sqlite, type TestDatabase } from '../../support/database.ts';
-import { send, type TestResponse } from '../../support/http.ts';
-import {
-  createApiToken,
-  eventually,
-  Folder,
-  Program,
-  run,
-  type Service,
-  serve,
-} from '../../support/process.ts';
-import { TestService } from '../../support/service.ts';
-import { suiteStack } from '../../support/suite.ts';
+import { UserGroupClient } from '../../client/src/index.ts';
+import { CLOSING_MS } from '../../src/commands/run-until-signal.ts';
+import { settings } from '../../src/config.ts';
+import { readVersion } from '../../src/version.ts';
+import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
+import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
+import { freePort } from '../support/connection/free-port.ts';
+import { postgres, sqlite, type TestDatabase } from '../support/database.ts';
+import { send, type TestResponse } from '../support/http.ts';
+import { createApiToken, eventually, Folder, Program, run, type Service, serve } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = read('Dockerfile');
 const haproxy = read('deploy/haproxy.cfg');
 const { services, secrets, networks } = parse(read('compose.yaml'), { merge: true }) as Composition;

@@ -4,19 +4,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { UserGroupClient } from '../../../client/src/index.ts';
-import type { Target } from '../../../reliability/rolling-restart/caller.ts';
-import { isNginxInstalled, type Nginx, startNginx } from '../../../reliability/rolling-restart/nginx.ts';
-import { settings } from '../../../src/config.ts';
-import { problems } from '../../../src/http/response/problem.ts';
-import { type Fault, FaultyProxy } from '../../support/client/faulty-proxy.ts';
-import { assertLimitedByClient, LIMITED } from '../../support/client-limit.ts';
-import { sqlite } from '../../support/database.ts';
-import { send } from '../../support/http.ts';
-import { TestService } from '../../support/service.ts';
-import { suiteStack } from '../../support/suite.ts';
+import { UserGroupClient } from '../../client/src/index.ts';
+import type { Target } from '../../reliability/rolling-restart/caller.ts';
+import { isNginxInstalled, type Nginx, startNginx } from '../../reliability/rolling-restart/nginx.ts';
+import { settings } from '../../src/config.ts';
+import { problems } from '../../src/http/response/problem.ts';
+import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
+import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
+import { sqlite } from '../support/database.ts';
+import { send } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
-const configuration = readFileSync(new URL('../../../deploy/nginx.conf', import.meta.url), 'utf8');
+const configuration = readFileSync(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
 const skip = !isNginxInstalled && 'nginx is not installed (apt-get install nginx-light)';
 
 const serverAt = (url: string): Target => ({ url, state: 'running' });
@@ -24,7 +24,7 @@ const serverAt = (url: string): Target => ({ url, state: 'running' });
 describe('deploy/nginx.conf', () => {
   it('is on a machine that the systemd unit trusts', () => {
     const unit = readFileSync(
-      new URL('../../../deploy/systemd/user-group-service@.service', import.meta.url),
+      new URL('../../deploy/systemd/user-group-service@.service', import.meta.url),
       'utf8',
     );
     assert.match(configuration, /^ +server 127\.0\.0\.1:8081 /m);

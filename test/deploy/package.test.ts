@@ -17,11 +17,11 @@ import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { satisfies } from 'semver';
-import { copyCheckout } from '../../support/clone.ts';
-import { blocksUnder } from '../../support/page.ts';
-import { createApiToken, type Exit, Folder, Program, serve } from '../../support/process.ts';
+import { copyCheckout } from '../support/clone.ts';
+import { blocksUnder } from '../support/page.ts';
+import { createApiToken, type Exit, Folder, Program, serve } from '../support/process.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGES = 'clone/global/lib/node_modules';
 const INSTALLED = `${PACKAGES}/user-group-service`;
 const COMMAND = 'clone/global/bin/user-group-service';
@@ -70,7 +70,7 @@ describe('The package', () => {
   });
 
   it('prints its version and serves after installation', { timeout: LIMIT_MS }, async () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     assert.equal(installation.stdout.split('\n').at(-2), version);
     await assertServes(folder);
     assertContents(folder);

@@ -7,15 +7,15 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { endpoints } from '../../../src/http/routes.ts';
-import { recordBackup } from '../../../src/store/sqlite/file/storage.ts';
-import { describeOnEachDatabase } from '../../support/database.ts';
-import { eventually, Folder } from '../../support/process.ts';
-import { isPrometheusInstalled, Prometheus, readRules } from '../../support/prometheus.ts';
-import { TestService } from '../../support/service.ts';
-import { suiteStack } from '../../support/suite.ts';
+import { endpoints } from '../../src/http/routes.ts';
+import { recordBackup } from '../../src/store/sqlite/file/storage.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { eventually, Folder } from '../support/process.ts';
+import { isPrometheusInstalled, Prometheus, readRules } from '../support/prometheus.ts';
+import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
+const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 /** Longer than the wait for the scrapes. */
 const LIMIT_MS = 180_000;
 /** At least two scrapes, for a rate. */
@@ -203,7 +203,7 @@ const skip = !isPrometheusInstalled && 'prometheus is not installed (apt install
 
 describe('The alerts', () => {
   it('are each documented in a section, to which they link', () => {
-    const page = readFileSync(fileURLToPath(new URL('../../../docs/monitor.md', import.meta.url)), 'utf8');
+    const page = readFileSync(fileURLToPath(new URL('../../docs/monitor.md', import.meta.url)), 'utf8');
     const [, section = ''] = page.split('### Alerts\n');
     for (const { alert, annotations } of rules) {
       assert.match(section, new RegExp(`^#### ${alert}\n\n.+`, 'm'));
