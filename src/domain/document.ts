@@ -2,14 +2,20 @@
 // one set of statements serves every kind; a kind is defined by its own file and its endpoints.
 
 import { Changes } from './event/changes.ts';
-import type { TargetType } from './event/event.ts';
 import { namedMembers } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 import type { SealedSecret } from './secret.ts';
 import type { Tenant } from './tenant.ts';
 import type { VersionTag } from './user-group/user-group.ts';
 
-export type DocumentKind = Exclude<TargetType, 'user_group' | 'api_token'>;
+export type DocumentKind =
+  | 'webhook_endpoint'
+  | 'schema'
+  | 'data_source'
+  | 'mapping_policy'
+  | 'property_schema'
+  | 'integration'
+  | 'key_set';
 
 /** Id of a document that an environment has only one of. */
 export const SINGLETON_ID = 'default';
