@@ -12,7 +12,7 @@ import { createApiToken, Folder, type Service, serve } from '../support/process.
 
 const FILE = 'data/user-groups.db';
 const LOG_PAGES = 10_000;
-/** Each update writes about 15 pages. */
+/** Each update stores them again, although it sends only a name: about 15 pages. */
 const PROPERTIES = { text: 'x'.repeat(60_000) };
 const CALLERS = 4;
 /** Offset of the number of pages in the index of the log. */
@@ -70,8 +70,10 @@ async function changeUntil(
   let isGone = false;
   const changeGroup = async (id: string): Promise<void> => {
     for (let change = (changes.get(id) ?? 0) + 1; !isGone && !isDone(); change++) {
-      const body = { user_group_id: id, name: String(change), properties: PROPERTIES };
-      const method = change === 1 ? 'GET' : 'PUT';
+      // A row of another length is written completely.
+      const name = String(change).padStart(8 + (change % 2), '0');
+      const [method, properties] = change === 1 ? ['GET', PROPERTIES] : ['PUT', undefined];
+      const body = { user_group_id: id, name, properties };
       const response = await service.call(token, method, '/api/user', body).catch(() => null);
       if (response === null) isGone = true;
       else if (response.status === 200) changes.set(id, change);
