@@ -12,31 +12,6 @@ import { DedicatedServer } from '../support/faults/server.ts';
 import { eventually, Folder, run, type Service, served } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
 
-for (const [title, stopPrimary] of [
-  ['shuts down cleanly', (_site: Installation, old: DedicatedServer) => old.stop('clean')],
-  ['crashes', (_site: Installation, old: DedicatedServer) => old.stop('crash')],
-  ['becomes unresponsive', async (site: Installation) => site.proxy.silence('open')],
-] as const) {
-  describe(`A failover from a server that ${title}`, () => {
-    const pair = startPair();
-
-    it('loses no acknowledged change, returns no stale data, and the service recovers soon after', async (test) => {
-      const { site, primary, standby } = pair;
-      using callers = site.callers();
-      await sleep(500);
-      await stopPrimary(site, primary);
-      // The address is often changed before the standby is promoted.
-      site.proxy.target = new URL(standby.database.url);
-      await sleep(1_000);
-      await standby.promote();
-      await site.waitForRecovery(test);
-      await sleep(300);
-      await callers.stopAndCheck();
-      test.diagnostic(callers.summary);
-    });
-  });
-}
-
 /** Returns the database of the primary, with all hosts in its URL. */
 function databaseOn(
   { database }: DedicatedServer,
@@ -52,33 +27,31 @@ function hostOf({ database }: Pick<DedicatedServer, 'database'>): string {
 }
 
 describe('A failover without a proxy, to another host of DATABASE_URL', () => {
-  for (const how of ['clean', 'crash'] as const) {
-    it(`loses no acknowledged change, and needs no manual step after the promotion: ${how}`, async (test) => {
-      const primary = await DedicatedServer.start();
-      const standby = await primary.startStandby();
-      try {
-        // Lists the standby first: a process must find the primary at its start too.
-        const database = databaseOn(primary, [standby, primary], '?target_session_attrs=read-write');
-        await using site = await Installation.start({ processes: 2, database, proxied: false });
-        {
-          using callers = site.callers();
-          await sleep(500);
-          await primary.stop(how);
-          await sleep(500);
-          await standby.promote();
-          await site.waitForRecovery(test);
-          await sleep(300);
-          await callers.stopAndCheck();
-          test.diagnostic(callers.summary);
-        }
-        // A process that starts later finds the new primary, whichever host comes first.
-        await site.serve();
-        await site.waitForRecovery();
-      } finally {
-        await standby.drop();
+  it('loses no acknowledged change, and needs no manual step after the promotion', async (test) => {
+    const primary = await DedicatedServer.start();
+    const standby = await primary.startStandby();
+    try {
+      // Lists the standby first: a process must find the primary at its start too.
+      const database = databaseOn(primary, [standby, primary], '?target_session_attrs=read-write');
+      await using site = await Installation.start({ processes: 2, database, proxied: false });
+      {
+        using callers = site.callers();
+        await sleep(500);
+        await primary.stop('clean');
+        await sleep(500);
+        await standby.promote();
+        await site.waitForRecovery(test);
+        await sleep(300);
+        await callers.stopAndCheck();
+        test.diagnostic(callers.summary);
       }
-    });
-  }
+      // A process that starts later finds the new primary, whichever host comes first.
+      await site.serve();
+      await site.waitForRecovery();
+    } finally {
+      await standby.drop();
+    }
+  });
 });
 
 describe('Hosts of DATABASE_URL that accept connections and never answer', () => {
@@ -179,7 +152,7 @@ describe('A former primary that starts again while no request arrives', () => {
 });
 
 describe('A former primary that keeps its connections after the address was moved', () => {
-  const pair = startPair({ UGS_THREADS: '4' });
+  const pair = startPair({ env: { UGS_THREADS: '4' } });
 
   it('is used by no thread of a process of which one has been connected to the successor', async () => {
     const { site, primary, standby } = pair;
@@ -205,39 +178,32 @@ describe('A former primary that keeps its connections after the address was move
   });
 });
 
-describe('A failover to a standby that has lost acknowledged changes', () => {
-  const pair = startPair();
-
-  it('assigns no team_id twice, in old and new processes', async () => {
-    const { site, primary, standby } = pair;
-    await standby.stop('clean');
-    await primary.run("alter system set synchronous_standby_names = ''");
-    await primary.run('select pg_reload_conf()');
-    // Creates groups with ids that the standby does not know.
-    for (const service of site.services) await create(service, 'lost');
-    await primary.stop('crash');
-    await standby.start();
-    await standby.promote();
-    site.proxy.target = new URL(standby.database.url);
-    await site.waitForRecovery();
-    await site.serve();
-    const teamIds: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      for (const service of site.services) teamIds.push(await create(service, `kept-${teamIds.length}`));
-    }
-    assert.equal(new Set(teamIds).size, teamIds.length, teamIds.join());
-  });
-
-  async function create(service: Service, id: string): Promise<number> {
-    const body = { user_group_id: id, name: id };
-    const { status, json } = await pair.site.callTo(service, { body });
-    assert.equal(status, 200);
-    return json.user_group.team_id;
-  }
-});
-
+// The tests share one installation: a failover makes the standby the primary of the next test, with a new standby.
 describe('A synchronous standby', () => {
-  const pair = startPair();
+  const pair = startPair({ processes: 2 });
+
+  it('that stays down keeps few sessions of the service, so that connections are left for reads', async () => {
+    const { site, primary, standby } = pair;
+    // Each thread has sessions of its own.
+    const service = await site.serve({ UGS_THREADS: '1' });
+    const call = (method: string, id: string, name?: string) =>
+      site.callTo(service, { method, body: { user_group_id: id, ...(name !== undefined && { name }) } });
+    const { json } = await call('GET', 'kept', 'Kept');
+    await standby.stop('clean');
+    await using operator = await SqlConnection.open(primary.database.url);
+    const waiting = async () =>
+      (await operator.query(`select 1 from pg_stat_activity where wait_event = 'SyncRep'`)).rows.length;
+    assert.equal((await call('PUT', 'kept', 'Other')).status, 503);
+    const first = await waiting();
+    assert.ok(first > 0);
+    for (let index = 0; index < 5; index++)
+      assert.equal((await call('GET', `waiting-${index}`, 'New')).json.code, 'database_unavailable');
+    assert.equal(await waiting(), first);
+    assert.deepEqual((await call('GET', 'kept')).json.user_group, json.user_group);
+    await standby.start();
+    await site.waitForRecovery();
+    await site.stopLast();
+  });
 
   it('that is down causes a 503 for writes, while reads are served', async (test) => {
     const { site, standby } = pair;
@@ -269,7 +235,9 @@ describe('A synchronous standby', () => {
       const stale = { method: 'POST', path: '/v1/resolve', body: { token: json.user_group.token } };
       const responses = await Promise.all([site.get('there'), site.call(stale)]);
       for (const { status } of responses) assert.equal(status, 503);
+      await sleep(10);
     }
+    await standby.run('select pg_wal_replay_resume()');
     // One connection every tenth of a second from each process.
     assert.ok(site.proxy.opened - opened <= 2 * 11, `${site.proxy.opened - opened} connections in a second`);
     pointTo(primary);
@@ -285,6 +253,58 @@ describe('A synchronous standby', () => {
     pointTo(primary);
     await site.waitForRecovery();
   });
+
+  for (const [title, stopPrimary] of [
+    ['shuts down cleanly', () => pair.primary.stop('clean')],
+    ['crashes', () => pair.primary.stop('crash')],
+    ['becomes unresponsive', async () => pair.site.proxy.silence('open')],
+  ] as const) {
+    it(`replaces a primary that ${title}: no acknowledged change is lost, no stale data returned, and the service recovers soon after`, async (test) => {
+      const { site, primary, standby } = pair;
+      using callers = site.callers();
+      await sleep(500);
+      await stopPrimary();
+      // The address is often changed before the standby is promoted.
+      site.proxy.target = new URL(standby.database.url);
+      await sleep(1_000);
+      await standby.promote();
+      await site.waitForRecovery(test);
+      await sleep(300);
+      await callers.stopAndCheck();
+      test.diagnostic(callers.summary);
+      await primary.drop();
+      pair.primary = standby;
+      pair.standby = await standby.startStandby();
+    });
+  }
+
+  it('that has lost acknowledged changes assigns no team_id twice, in old and new processes', async () => {
+    const { site, primary, standby } = pair;
+    // Has no ids yet, and so takes some that the standby does not know.
+    await site.serve();
+    await standby.stop('clean');
+    await primary.run("alter system set synchronous_standby_names = ''");
+    await primary.run('select pg_reload_conf()');
+    for (const service of site.services) await create(service, 'lost');
+    await primary.stop('crash');
+    await standby.start();
+    await standby.promote();
+    site.proxy.target = new URL(standby.database.url);
+    await site.waitForRecovery();
+    await site.serve();
+    const teamIds: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      for (const service of site.services) teamIds.push(await create(service, `kept-${teamIds.length}`));
+    }
+    assert.equal(new Set(teamIds).size, teamIds.length, teamIds.join());
+  });
+
+  async function create(service: Service, id: string): Promise<number> {
+    const body = { user_group_id: id, name: id };
+    const { status, json } = await pair.site.callTo(service, { body });
+    assert.equal(status, 200);
+    return json.user_group.team_id;
+  }
 
   function pointTo(server: DedicatedServer): void {
     pair.site.proxy.target = new URL(server.database.url);
@@ -311,28 +331,6 @@ describe('A synchronous standby', () => {
     assert.ok(rows.length > 0);
     for (const { pid } of rows) assert.doesNotMatch(stdout, new RegExp(`pg_terminate_backend\\(${pid}\\)`));
   }
-});
-
-describe('A synchronous standby that stays down', () => {
-  const pair = startPair({ UGS_THREADS: '1' });
-
-  it('keeps few sessions of the service, so that connections are left for reads', async () => {
-    const { site, primary, standby } = pair;
-    const { json } = await site.get('there', 'There');
-    await standby.stop('clean');
-    await using operator = await SqlConnection.open(primary.database.url);
-    const waiting = async () =>
-      (await operator.query(`select 1 from pg_stat_activity where wait_event = 'SyncRep'`)).rows.length;
-    assert.equal((await site.put('there', 'Other')).status, 503);
-    const first = await waiting();
-    assert.ok(first > 0);
-    for (let index = 0; index < 5; index++)
-      assert.equal((await site.get(`new-${index}`, 'New')).json.code, 'database_unavailable');
-    assert.equal(await waiting(), first);
-    assert.deepEqual((await site.get('there')).json.user_group, json.user_group);
-    await standby.start();
-    await site.waitForRecovery();
-  });
 });
 
 describe('A pooler', () => {
@@ -367,11 +365,8 @@ describe('A pooler', () => {
   });
 });
 
-/**
- * Starts a primary, its synchronous standby, and two processes that use the primary, before the tests of a
- * suite.
- */
-function startPair(env: Record<string, string> = {}): {
+/** Starts a primary, its synchronous standby, and processes that use the primary, before the tests of a suite. */
+function startPair(options: { processes?: number; env?: Record<string, string> }): {
   primary: DedicatedServer;
   standby: DedicatedServer;
   site: Installation;
@@ -379,11 +374,12 @@ function startPair(env: Record<string, string> = {}): {
   const pair = {} as ReturnType<typeof startPair>;
   before(async () => {
     pair.primary = await DedicatedServer.start();
-    pair.site = await Installation.start({ processes: 2, database: pair.primary.database, env });
+    pair.site = await Installation.start({ ...options, database: pair.primary.database });
     pair.standby = await pair.primary.startStandby();
   });
   after(async () => {
     await pair.site[Symbol.asyncDispose]();
+    await pair.primary.drop();
     // The standby may have failed to start.
     await pair.standby?.drop();
   });

@@ -34,7 +34,7 @@ describe('A server that accepts no more connections', () => {
     // Sequential calls need only one connection.
     for (let call = 0; call < 5; call++) await site.get('one', 'One');
     await takeAllConnections();
-    using callers = site.callers();
+    using callers = site.callers(16);
     await sleep(FAULT_MS);
     await callers.stopAndCheck();
     test.diagnostic(callers.summary);
@@ -49,7 +49,7 @@ describe('A server that accepts no more connections', () => {
     site.proxy.rewrite = (message) => (authenticates(message) ? errorResponse(error) : message);
     // Attempts to connect overlap.
     site.proxy.delayMs = 20;
-    using callers = site.callers();
+    using callers = site.callers(16);
     await sleep(FAULT_MS);
     site.proxy.rewrite = (message) => message;
     site.proxy.delayMs = 0;
@@ -63,7 +63,7 @@ describe('A server that accepts no more connections', () => {
     await site.get('one', 'One');
     const { opened } = site.proxy;
     const restorePassword = await changePassword();
-    using callers = site.callers();
+    using callers = site.callers(16);
     await sleep(FAULT_MS);
     await restorePassword();
     await callers.stopAndCheck();
@@ -77,7 +77,7 @@ describe('A server that accepts no more connections', () => {
     site.proxy.cut();
     await site.waitUntilNotReady();
     const { opened } = site.proxy;
-    using callers = site.callers();
+    using callers = site.callers(16);
     await sleep(FAULT_MS);
     const attempts = site.proxy.opened - opened;
     await restorePassword();

@@ -134,9 +134,7 @@ describe('A slow database', () => {
       for (const { status } of await Promise.all(calls)) assert.equal(status, 503);
     } finally {
       site.proxy.heal();
-      fresh.signal('SIGTERM');
-      await fresh.exit();
-      site.services.pop();
+      await site.stopLast();
     }
   });
 

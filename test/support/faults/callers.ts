@@ -13,7 +13,8 @@ import { starvedMs } from '../starvation.ts';
 export const RESPONSE_LIMIT_MS = 5_000;
 /** Maximum response time on any machine. */
 const BUSY_LIMIT_MS = 30_000;
-const PAUSE_MS = 20;
+/** Pause of a caller after a rejected call and between two groups, so that callers do not use up the processor. */
+const PAUSE_MS = 100;
 /** Number of concurrent checks, below the admission limit of the service. */
 const CHECK_CONCURRENCY = 50;
 
@@ -74,12 +75,15 @@ export class Callers implements Disposable {
   unavailable = 0;
   slowestMs = 0;
 
-  constructor(services: readonly Service[], token: string, count = 16) {
+  constructor(services: readonly Service[], token: string, count = 8) {
     this.#services = services;
     this.#token = token;
     this.#prefix = `group-${performance.now().toFixed()}`;
     this.#calls = Array.from({ length: count }, async () => {
-      while (!this.#hasStopped) await this.#runLifecycle(`${this.#prefix}-${this.#next++}`);
+      while (!this.#hasStopped) {
+        await this.#runLifecycle(`${this.#prefix}-${this.#next++}`);
+        await sleep(PAUSE_MS);
+      }
     });
     // Failures are reported when the callers stop.
     for (const calls of this.#calls) calls.catch(() => {});

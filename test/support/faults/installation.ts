@@ -69,6 +69,13 @@ export class Installation implements AsyncDisposable {
     return service;
   }
 
+  /** Stops the process that was started last, as the end of the installation does with the others. */
+  async stopLast(): Promise<void> {
+    const service = this.services.pop()!;
+    service.signal('SIGTERM');
+    await assertExited(service);
+  }
+
   /** Polls as `within` does, on a busy machine for longer. */
   within(limitMs: number, what: string, probe: () => Promise<boolean>): Promise<number> {
     return within(limitMs + Math.max(0, ...this.services.map(({ busyMs }) => busyMs)), what, probe);
@@ -135,11 +142,7 @@ export class Installation implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       for (const service of this.services) service.signal('SIGTERM');
-      for (const service of this.services) {
-        const { code, stdout, stderr } = await service.exit();
-        assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-        assert.doesNotMatch(stdout, /internal_error|"level":60/);
-      }
+      for (const service of this.services) await assertExited(service);
     } finally {
       // If the output is refused, the rest still has to be closed, or the file of the test would never end.
       for (const service of this.services) await service.kill().catch(() => {});
@@ -149,6 +152,13 @@ export class Installation implements AsyncDisposable {
       this.folder[Symbol.dispose]();
     }
   }
+}
+
+/** Checks that the process exits cleanly and has logged no internal error. */
+async function assertExited(service: Service): Promise<void> {
+  const { code, stdout, stderr } = await service.exit();
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  assert.doesNotMatch(stdout, /internal_error|"level":60/);
 }
 
 /**
