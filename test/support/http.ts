@@ -1,6 +1,7 @@
 // Sends requests through a real socket, with a body on any method: fetch refuses bodies on GET.
 
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { assertDeclared } from './api-description/declared-problem.ts';
 import { watch } from './exposure.ts';
 
 export interface TestRequest {
@@ -65,7 +66,7 @@ export function send(
     string | string[]
   >;
   watch.sent([sent.authorization ?? []].flat(), bytes);
-  return new Promise((resolve, reject) => {
+  const answered = new Promise<TestResponse>((resolve, reject) => {
     const outgoing = httpRequest(url + path, { method, headers: sent, agent, localAddress }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -86,6 +87,10 @@ export function send(
     });
     outgoing.on('error', reject);
     outgoing.end(bytes);
+  });
+  return answered.then((answer) => {
+    assertDeclared(`${method} ${path}`, answer);
+    return answer;
   });
 }
 
