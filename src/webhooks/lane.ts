@@ -207,7 +207,7 @@ export class Lane {
     await outcomes.write(finished);
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
-    observer?.attempted(finished.state, performance.now() - startedAt);
+    observer?.attempted(finished.state, durationMs);
     await this.#react(outcome, claimed, now, delivery);
   }
 

@@ -146,7 +146,7 @@ describeOnEachDatabase('metrics', (database) => {
     await eventually('no delay', async () => (await delay()) < HELD_UP_SECONDS);
   });
 
-  it('count attempts to deliver webhooks by outcome', async () => {
+  it('count attempts to deliver webhooks by outcome, and measure them as their deliveries show', async () => {
     await using receiver = await Receiver.start(respondWith(204));
     const { token } = await service.apiToken({ permission: 'admin' });
     const endpoint = { url: receiver.url, event_types: ['user_group.created'] };
@@ -155,9 +155,15 @@ describeOnEachDatabase('metrics', (database) => {
       service.get({ user_group_id: 'delivered', name: 'D' }),
     );
     const found = await scrape();
-    assert.ok(found.sum('webhook_attempt_duration_seconds_count') >= 1);
+    assert.equal(found.sum('webhook_attempt_duration_seconds_count'), 1);
     assert.equal(found.sum('webhook_deliveries_pending'), 0);
-    await service.call('DELETE', '/v1/webhook-endpoints/counted', undefined, { token });
+    const path = '/v1/webhook-endpoints/counted';
+    const { deliveries } = (await service.call('GET', `${path}/deliveries`, undefined, { token })).json;
+    const { event_id } = deliveries[0];
+    const { json } = await service.call('GET', `${path}/deliveries/${event_id}`, undefined, { token });
+    const [attempt] = json.delivery.recent_attempts;
+    assert.equal(Math.round(1_000 * found.sum('webhook_attempt_duration_seconds_sum')), attempt.duration_ms);
+    await service.call('DELETE', path, undefined, { token });
   });
 
   it('describe the process and its event loop', async () => {
