@@ -18,6 +18,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/connection/free-port.ts';
 import { postgres } from '../support/database.ts';
+import { mapConcurrently } from '../support/http.ts';
 import { Scrape } from '../support/metrics.ts';
 import { assertProblem } from '../support/problem.ts';
 import {
@@ -32,10 +33,13 @@ import {
   serve,
   served,
 } from '../support/process.ts';
+import { type Callable, serveHere } from '../support/service.ts';
 import { slowDownCheck } from '../support/slow-check.ts';
 
 const CONNECTIONS = 8;
 const GROUPS_BEFORE = 2_000;
+/** Number of groups that a load creates before a backup, at least. */
+const LOADED_BEFORE = 200;
 const KILLS = 5;
 const PAGE_BYTES = 4_096;
 const MAX_LIFETIME_MS = 400;
@@ -46,9 +50,10 @@ describe('backup', () => {
   it('of a service under load contains every change acknowledged before it, even after a restore', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
+    await importGroups(folder);
     await using service = await serve(folder);
     const load = new CreateLoad(service, token);
-    await eventually('groups', () => load.tokens.size > GROUPS_BEFORE);
+    await eventually('groups', () => load.tokens.size > LOADED_BEFORE);
     const before = new Map(load.tokens);
     const { code, stdout } = await run(folder, ['backup', 'groups.backup', '--json']);
     const after = new Map(load.tokens);
@@ -56,21 +61,21 @@ describe('backup', () => {
     assert.equal(code, 0);
     const { file, user_groups: count } = JSON.parse(stdout);
     assert.equal(file, 'groups.backup');
-    assert.ok(count >= before.size, `${count} of ${before.size} groups`);
+    assert.ok(count >= GROUPS_BEFORE + before.size, `${count} of ${GROUPS_BEFORE} and ${before.size} groups`);
     assert.ok(after.size > before.size, 'the service kept serving');
 
     await service.kill();
     for (const file of globSync('user-groups.db*', { cwd: folder.join('data') }))
       rmSync(folder.join('data', file));
     copyFileSync(folder.join('groups.backup'), folder.join('data/user-groups.db'));
-    await using restored = await serve(folder);
+    await using restored = await serveHere(folder, {});
     await Promise.all([...before].map(([id, expected]) => assertToken(restored, token, id, expected)));
   });
 
   it('that replaces a database in use accepts no changes until the service is restarted', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
-    const create = (service: Service) =>
+    const create = (service: Callable) =>
       service.call(token, 'POST', '/v1/user-groups', { user_group_id: 'new', name: 'New' });
     {
       await using service = await serve(folder);
@@ -82,7 +87,7 @@ describe('backup', () => {
       assertProblem(await service.send({ method: 'GET', path: '/readyz' }), 'database_unavailable');
       await service.says(/user-groups\.db was replaced after the service opened it: stop the service/);
     }
-    await using restarted = await serve(folder);
+    await using restarted = await serveHere(folder, {});
     assert.equal((await create(restarted)).status, 201);
   });
 
@@ -90,7 +95,7 @@ describe('backup', () => {
     using folder = new Folder();
     await createApiToken(folder);
     const metricsAddress = `127.0.0.1:${await freePort()}`;
-    await using _service = await serve(folder, { env: { UGS_METRICS_ADDRESS: metricsAddress } });
+    await using _service = await serveHere(folder, { UGS_METRICS_ADDRESS: metricsAddress });
     const backedUpAt = async () =>
       (await Scrape.of(`http://${metricsAddress}/metrics`)).sum(
         'user_group_service_backup_timestamp_seconds',
@@ -176,13 +181,8 @@ describe('backup', () => {
 
   it('leaves a file with its name only if it is complete, even after kills', async () => {
     using folder = new Folder();
-    const { token } = await createApiToken(folder);
-    {
-      await using service = await serve(folder);
-      const load = new CreateLoad(service, token);
-      await eventually('groups', () => load.tokens.size > GROUPS_BEFORE);
-      await load.end();
-    }
+    await createApiToken(folder);
+    await importGroups(folder);
     for (let kill = 0; kill < KILLS; kill++) {
       await using program = new Program(folder, ['backup', `groups-${kill}.backup`]);
       await sleep(Math.random() * MAX_LIFETIME_MS);
@@ -260,12 +260,13 @@ describe('backup', () => {
   it('that replaces only the main file of a database is not served with the log of that database', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
-    const create = (service: Service, id: string) =>
+    const create = (service: Callable, id: string) =>
       service.call(token, 'POST', '/v1/user-groups', { user_group_id: id, name: 'N'.repeat(200) });
     assert.equal((await runHosted(folder, ['backup', 'groups.backup'])).code, 0);
     {
       await using service = await serve(folder);
-      for (let group = 0; group < 400; group++) await create(service, `before-${group}`);
+      const ids = Array.from({ length: 400 }, (_, index) => `before-${index}`);
+      await mapConcurrently(ids, (id) => served(() => create(service, id)));
     }
     {
       await using service = await serve(folder);
@@ -291,11 +292,20 @@ describe('backup', () => {
     assert.deepEqual(readFileSync(folder.join('data/user-groups.db')), backup);
     for (const suffix of ['-wal', '-shm'])
       renameSync(folder.join(`data/user-groups.db${suffix}`), folder.join(`old${suffix}`));
-    await using restarted = await serve(folder);
+    await using restarted = await serveHere(folder, {});
     assert.equal((await create(restarted, 'new')).status, 201);
     assert.equal((await runHosted(folder, ['backup', 'checked.backup'])).code, 0);
   });
 });
+
+/** Imports as many groups as a backup does not copy in one step. */
+async function importGroups(folder: Folder): Promise<void> {
+  const lines = Array.from({ length: GROUPS_BEFORE }, (_, index) =>
+    JSON.stringify({ user_group_id: `before-${index}`, name: 'G', properties: { text: 'x'.repeat(2_000) } }),
+  );
+  writeFileSync(folder.join('groups.ndjson'), lines.join('\n'));
+  assert.equal((await runHosted(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
+}
 
 /** Creates groups on several connections until `end` is called. */
 class CreateLoad {
@@ -325,7 +335,7 @@ class CreateLoad {
   }
 }
 
-async function assertToken(service: Service, token: string, id: string, expected: string): Promise<void> {
+async function assertToken(service: Callable, token: string, id: string, expected: string): Promise<void> {
   const { json } = await served(() => service.call(token, 'GET', '/api/user', { user_group_id: id }));
   assert.equal(json.user_group?.token, expected, id);
 }
