@@ -16,7 +16,8 @@ import {
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { createApiToken, Folder, PROGRAM, Program, run, runHosted, serve } from '../support/process.ts';
+import { createApiToken, Folder, PROGRAM, run, runHosted, serve } from '../support/process.ts';
+import { serveHere } from '../support/service.ts';
 
 /** Linux lists all file locks in this file. */
 const LOCKS = '/proc/locks';
@@ -28,17 +29,13 @@ const cannotChangeUser =
 const GROUP = { user_group_id: 'one', name: 'One' };
 
 describe('A SQLite file in use by a process', () => {
-  it('is refused to a second process with 75 and one line, while the first keeps serving', async () => {
+  it('is locked and refused to a second process with 75 and one line, also under other paths, while the first keeps serving', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     await using first = await serve(folder);
-    await assertRefused(folder, 'data/user-groups.db');
+    await assertRefused(folder, 'data/user-groups.db', run);
     assert.equal((await first.call(token, 'GET', '/api/user', GROUP)).json.new_user_group, true);
-  });
-
-  it('is refused under other paths to the same file', async () => {
-    using folder = new Folder();
-    await using _first = await serve(folder);
+    if (existsSync(LOCKS)) assertLocked(folder);
     symlinkSync('user-groups.db', folder.join('data/link.db'));
     symlinkSync('data', folder.join('folder'));
     for (const path of [folder.join('data/user-groups.db'), 'folder/user-groups.db', 'data/link.db'])
@@ -49,13 +46,13 @@ describe('A SQLite file in use by a process', () => {
     using folder = new Folder();
     const [file, link] = ['data/user-groups.db', 'data/link.db'] as const;
     {
-      await using _first = await serve(folder);
+      await using _first = await serveHere(folder, {});
       linkSync(folder.join(file), folder.join(link));
       for (const args of [['serve'], ['workspace', 'list']]) await assertLinked(folder, args, link, file);
     }
     await assertLinked(folder, ['serve'], file, link);
     rmSync(folder.join(link));
-    await using _again = await serve(folder);
+    await using _again = await serveHere(folder, {});
   });
 
   it('is refused if it is a directory or a device, to the service and to commands', async () => {
@@ -93,16 +90,16 @@ describe('A SQLite file in use by a process', () => {
   });
 
   describe('whose log belongs to another user', { skip: cannotChangeUser }, () => {
-    for (const [message, mode, command] of [
-      ['unable to open database file', 0o600, ['migrate']],
-      ['attempt to write a readonly database', 0o644, ['api-token', 'create', '--workspace', 'default']],
-    ] as const) {
-      it(`is named with what to do: ${message}`, async () => {
-        using folder = new Folder();
-        const { token } = await createApiToken(folder);
-        await using service = await serve(folder);
-        await service.call(token, 'GET', '/api/user', GROUP);
-        for (const file of ['', 'data', DATABASE]) chownSync(folder.join(file), OTHER_USER, OTHER_USER);
+    it('is named with what to do', async () => {
+      using folder = new Folder();
+      const { token } = await createApiToken(folder);
+      await using service = await serve(folder);
+      await service.call(token, 'GET', '/api/user', GROUP);
+      for (const file of ['', 'data', DATABASE]) chownSync(folder.join(file), OTHER_USER, OTHER_USER);
+      for (const [message, mode, command] of [
+        ['unable to open database file', 0o600, ['migrate']],
+        ['attempt to write a readonly database', 0o644, ['api-token', 'create', '--workspace', 'default']],
+      ] as const) {
         for (const file of ['-wal', '-shm']) chmodSync(folder.join(DATABASE + file), mode);
         const { code, stdout, stderr } = await runAsOtherUser(folder, command);
         assert.deepEqual([code, stdout], [69, '']);
@@ -112,8 +109,8 @@ describe('A SQLite file in use by a process', () => {
           stderr,
           `user-group-service: SQLite: ${message}: ${path}, its -wal and -shm files and their directory ${remedy}\n`,
         );
-      });
-    }
+      }
+    });
   });
 
   it('whose lock file belongs to another user is named with what to do, including by doctor', {
@@ -208,33 +205,21 @@ describe('A SQLite file in use by a process', () => {
     for (const { remedy } of found) assert.match(remedy!, /the file and its directory must belong/);
   });
 
-  // Without a lock, another process could take itself for the last connection, and delete the write-ahead
-  // log.
-  it('is locked', { skip: !existsSync(LOCKS) }, async () => {
+  it('can be served again after SIGKILL and SIGTERM, with its data', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
-    await using service = await serve(folder);
-    await service.call(token, 'GET', '/api/user', GROUP);
-    const { ino } = statSync(folder.join('data/user-groups.db'));
-    const locks = readFileSync(LOCKS, 'utf8').split('\n');
-    assert.equal(locks.filter((lock) => lock.includes(`:${ino} `)).length, 1);
+    const find = async (end: NodeJS.Signals) => {
+      await using service = await serve(folder);
+      const { json, headers } = await service.call(token, 'GET', '/api/user', GROUP);
+      service.signal(end);
+      await service.exit();
+      return [json.new_user_group, json.user_group.token, headers.etag];
+    };
+    const [isNew, ...created] = await find('SIGKILL');
+    assert.equal(isNew, true);
+    assert.deepEqual(await find('SIGTERM'), [false, ...created]);
+    assert.deepEqual(await find('SIGKILL'), [false, ...created]);
   });
-
-  for (const end of ['SIGKILL', 'SIGTERM'] as const) {
-    it(`can be served again after ${end}, with its data`, async () => {
-      using folder = new Folder();
-      const { token } = await createApiToken(folder);
-      await using first = await serve(folder);
-      const created = await first.call(token, 'GET', '/api/user', GROUP);
-      first.signal(end);
-      await first.exit();
-      await using second = await serve(folder);
-      const found = await second.call(token, 'GET', '/api/user', GROUP);
-      assert.equal(found.json.new_user_group, false);
-      assert.equal(found.json.user_group.token, created.json.user_group.token);
-      assert.equal(found.headers.etag, created.headers.etag);
-    });
-  }
 
   function runAsOtherUser(folder: Folder, command: readonly string[]): ReturnType<typeof run> {
     const args = [`--reuid=${OTHER_USER}`, '--clear-groups', process.execPath, PROGRAM, ...command];
@@ -255,9 +240,16 @@ describe('A SQLite file in use by a process', () => {
     assert.match(stderr, new RegExp(`^user-group-service: [^\n]* a hard link ${other}, by which [^\n]*\n$`));
   }
 
-  async function assertRefused(folder: Folder, path: string): Promise<void> {
-    await using second = new Program(folder, ['serve', '--database-url', `sqlite:${path}`]);
-    const { code, stdout, stderr } = await second.exit();
+  // Without a lock, another process could take itself for the last connection, and delete the write-ahead
+  // log.
+  function assertLocked(folder: Folder): void {
+    const { ino } = statSync(folder.join(DATABASE));
+    const locks = readFileSync(LOCKS, 'utf8').split('\n');
+    assert.equal(locks.filter((lock) => lock.includes(`:${ino} `)).length, 1);
+  }
+
+  async function assertRefused(folder: Folder, path: string, start = runHosted): Promise<void> {
+    const { code, stdout, stderr } = await start(folder, ['serve', '--database-url', `sqlite:${path}`]);
     assert.deepEqual({ path, code, stdout }, { path, code: 75, stdout: '' });
     assert.match(stderr, /^user-group-service: another process is serving [^\n]+\n$/);
   }
