@@ -1,12 +1,22 @@
 // Restoring a SQLite database from a backup: what is refused. No file appears unless every check passes.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../support/database.ts';
 import { createApiToken, eventually, Folder, Program, run, runHosted, serve } from '../support/process.ts';
+import { serveHere } from '../support/service.ts';
 import { slowDownCheck } from '../support/slow-check.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -24,11 +34,8 @@ interface Site {
   apiToken: string;
 }
 
-/**
- * Runs `work` with `backup`, the backup of a database that has been moved away; `data/token-keys` remains.
- */
-async function withBackup(work: (site: Site) => Promise<void>): Promise<void> {
-  using folder = new Folder();
+/** Creates `backup`, the backup of a database that has been moved away; `data/token-keys` remains. */
+async function createBackup(folder: Folder): Promise<string> {
   const { token } = await createApiToken(folder);
   const lines = Array.from({ length: GROUPS }, (_, index) =>
     JSON.stringify({ user_group_id: `group-${index}`, name: 'G', properties: { text: 'x'.repeat(500) } }),
@@ -37,7 +44,7 @@ async function withBackup(work: (site: Site) => Promise<void>): Promise<void> {
   assert.equal((await runHosted(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
   assert.equal((await runHosted(folder, ['backup', 'backup'])).code, 0);
   removeDatabase(folder);
-  await work({ folder, apiToken: token });
+  return token;
 }
 
 function removeDatabase(folder: Folder): void {
@@ -66,6 +73,19 @@ async function assertRefused(folder: Folder, code: number, reason: RegExp): Prom
 }
 
 describe('restore', () => {
+  const original = Folder.of();
+  let apiToken = '';
+  before(async () => {
+    apiToken = await createBackup(original);
+  });
+
+  /** Runs `work` with a copy of the backup and its key ring. */
+  async function withBackup(work: (site: Site) => Promise<void>): Promise<void> {
+    using folder = new Folder();
+    cpSync(original.path, folder.path, { recursive: true });
+    await work({ folder, apiToken });
+  }
+
   it('restores every group with its token, readable only by the owner, and reports it', () =>
     withBackup(async ({ folder, apiToken }) => {
       const { code, stdout, stderr } = await run(folder, ['restore', 'backup']);
@@ -76,7 +96,7 @@ describe('restore', () => {
       assert.deepEqual(filesOf(folder), ['user-groups.db']);
       assert.equal(statSync(folder.join(DATABASE)).mode & 0o777, 0o600);
       assert.deepEqual(readFileSync(folder.join(DATABASE)), readFileSync(folder.join('backup')));
-      await using service = await serve(folder);
+      await using service = await serveHere(folder, {});
       const { status, json } = await service.call(apiToken, 'GET', '/v1/user-groups/group-7');
       assert.equal(status, 200);
       assert.equal(
@@ -112,7 +132,7 @@ describe('restore', () => {
 
   it('is refused with 75 while the database is served, even if its file was moved away', () =>
     withBackup(async ({ folder }) => {
-      await using _service = await serve(folder);
+      await using _service = await serveHere(folder, {});
       await assertRefused(folder, 75, /another process is serving/);
       removeDatabase(folder);
       await assertRefused(folder, 75, /another process is serving/);
