@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
 import { before, it } from 'node:test';
 import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, run, runHosted, runOn, ServedDatabase } from '../support/process.ts';
+import { run, runHosted, runOn, ServedDatabase } from '../support/process.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 const CONFIG = `
@@ -52,19 +52,15 @@ describeOnEachDatabase('config', (kind) => {
   };
 
   for (const name of ['a database', 'a running service']) {
-    const configWith =
-      (start: typeof run) =>
-      (args: readonly string[], env: Record<string, string> = {}): Promise<Exit> => {
-        const target = targets.get(name)!;
-        return start(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
-      };
-    const config = configWith(runOn(kind));
-    const hosted = configWith(runHosted);
+    const config = (args: readonly string[], env: Record<string, string> = {}, start = runHosted) => {
+      const target = targets.get(name)!;
+      return start(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
+    };
     const withSecret = { METABASE_SECRET: SECRET };
 
     it(`plans, applies and exports the configuration of ${name}`, async () => {
       const file = write('config.yaml', CONFIG);
-      const plan = await config(['plan', file], withSecret);
+      const plan = await config(['plan', file], withSecret, runOn(kind));
       assert.deepEqual(
         [plan.code, plan.stderr],
         [2, 'user-group-service: 6 changes, which config apply makes\n'],
@@ -74,12 +70,12 @@ describeOnEachDatabase('config', (kind) => {
         plan.stdout,
         /--- a\/mapping_policy\n\+\+\+ b\/mapping_policy\n@@ .* @@\n-mode: "off"\n\+mode: report\n/,
       );
-      const applied = await config(['apply', file], withSecret);
+      const applied = await config(['apply', file], withSecret, runOn(kind));
       assert.deepEqual([applied.code, applied.stderr], [0, '']);
       assert.equal(applied.stdout, `${plan.stdout}Applied 6 changes.\n`);
-      const again = await hosted(['apply', file], withSecret);
+      const again = await config(['apply', file], withSecret);
       assert.deepEqual([again.code, again.stdout], [0, 'The configuration is up to date.\n']);
-      assert.equal((await hosted(['plan', file], withSecret)).code, 0);
+      assert.equal((await config(['plan', file], withSecret)).code, 0);
       for (const { stdout, stderr } of [plan, applied, again])
         assert.ok(!`${stdout}${stderr}`.includes(SECRET));
     });
@@ -89,19 +85,19 @@ describeOnEachDatabase('config', (kind) => {
       for (const format of ['yaml', 'json']) {
         const file = folder.join(`export.${format}`);
         rmSync(file, { force: true });
-        assert.equal((await (format === 'yaml' ? config : hosted)(['export', file])).code, 0);
+        assert.equal((await config(['export', file])).code, 0);
         const text = readFileSync(file, 'utf8');
         assert.match(text, /9007199254740993/);
         assert.match(text, /1\.50/);
-        assert.equal((await hosted(['export', '--format', format])).stdout, text);
-        assert.equal((await hosted(['plan', file, '--prune'], env)).code, 0);
-        assert.equal((await hosted(['export', file])).code, 2);
+        assert.equal((await config(['export', '--format', format])).stdout, text);
+        assert.equal((await config(['plan', file, '--prune'], env)).code, 0);
+        assert.equal((await config(['export', file])).code, 2);
       }
     });
 
     it(`deletes entries of ${name} only with --prune`, async () => {
       const file = write('fewer.yaml', CONFIG.replace(/ {2}41: .*\n/, ''));
-      const kept = await hosted(['apply', file], withSecret);
+      const kept = await config(['apply', file], withSecret);
       assert.deepEqual([kept.code, kept.stdout], [0, 'The configuration is up to date.\n']);
       assert.match(
         kept.stderr,
@@ -113,20 +109,20 @@ describeOnEachDatabase('config', (kind) => {
         changes.map(({ action, id }: { action: string; id: string }) => [action, id]),
         [['delete', '41']],
       );
-      const current = await hosted(['plan', file, '--json'], withSecret);
+      const current = await config(['plan', file, '--json'], withSecret);
       assert.equal(JSON.parse(current.stdout).config_version, version);
     });
 
     it(`has ${name} apply a file with the version of its configuration, and refuse another one`, async () => {
-      const current = await hosted(['plan', write('current.yaml', 'version: 1'), '--json']);
+      const current = await config(['plan', write('current.yaml', 'version: 1'), '--json']);
       const { config_version: version } = JSON.parse(current.stdout);
       const file = write(
         'versioned.yaml',
         `version: 1\nconfig_version: ${version}\nschemas: {41: {name: Old}}`,
       );
-      const applied = await hosted(['apply', file]);
+      const applied = await config(['apply', file]);
       assert.deepEqual([applied.code, applied.stderr.includes('schemas/40')], [0, true], applied.stderr);
-      const stale = await hosted(['apply', file]);
+      const stale = await config(['apply', file]);
       assert.equal(stale.code, 69);
       assert.match(stale.stderr, /has changed since it was read/);
     });
@@ -150,7 +146,7 @@ describeOnEachDatabase('config', (kind) => {
         absent: [CONFIG.replace('METABASE_SECRET', 'NOT_SET'), /set the environment variable NOT_SET/],
       };
       for (const [what, [text, expected]] of Object.entries(refused)) {
-        const { code, stderr, stdout } = await hosted(['apply', write('refused.yaml', text)], withSecret);
+        const { code, stderr, stdout } = await config(['apply', write('refused.yaml', text)], withSecret);
         assert.deepEqual([code, stdout], [65, ''], what);
         assert.match(stderr, expected, what);
         assert.ok(!stderr.includes(SECRET), what);
@@ -160,7 +156,7 @@ describeOnEachDatabase('config', (kind) => {
     it(`takes a secret for ${name} from a file beside the configuration, and reports its replacement`, async () => {
       write('metabase.secret', `${SECRET.toUpperCase()}\n`);
       const text = CONFIG.replace('environment: METABASE_SECRET', 'file: metabase.secret');
-      const { code, stdout } = await hosted(['plan', write('config.yaml', text)]);
+      const { code, stdout } = await config(['plan', write('config.yaml', text)]);
       assert.equal(code, 2);
       assert.match(stdout, /integrations\/metabase[\s\S]*~secret: replaced/);
     });

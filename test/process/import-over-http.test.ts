@@ -6,13 +6,23 @@ import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { beforeEach, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { writeNewerFile } from '../support/migration/newer-file.ts';
-import { type Exit, PROGRAM, run, runHosted, runOn, ServedDatabase, served } from '../support/process.ts';
+import {
+  type Exit,
+  Folder,
+  PROGRAM,
+  run,
+  runHosted,
+  runOn,
+  ServedDatabase,
+  served,
+} from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
   const site = ServedDatabase.of(kind);
@@ -40,7 +50,7 @@ describeOnEachDatabase('import --url', (kind) => {
     Array.from({ length: count }, (_, index) => ({ user_group_id: `g${index}`, name: `G${index}` }));
 
   beforeEach(async () => {
-    for (const id of await ids()) await call('DELETE', `/v1/user-groups/${encodeURIComponent(id)}`);
+    await runSql(site.database, 'delete from user_groups');
   });
 
   it('creates what does not exist, with exact numbers, and changes nothing the second time', async () => {
@@ -75,7 +85,7 @@ describeOnEachDatabase('import --url', (kind) => {
     ]);
     const before = await read('a');
     const line = { user_group_id: 'a', name: 'B', properties: { plan: 'silver' }, suspended: true };
-    const refused = await importWith(runOn(kind))([line]);
+    const refused = await importLines([line]);
     assert.equal(refused.code, 65);
     assert.match(refused.stderr, /line 1: name differs from the stored value: use --update/);
     assert.deepEqual(await read('a'), before);
@@ -209,7 +219,7 @@ describeOnEachDatabase('import --url', (kind) => {
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const args = ['import', file, '--url', url, '--update', '--prune', '--max-delete', '5'];
-    const { code, stdout } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    const { code, stdout } = await runHosted(folder, args, { env: { UGS_API_TOKEN: site.token } });
     assert.equal(code, 0);
     assert.match(stdout, /^Plan: 5 lines: .* to be deleted: 5\.\n8 lines: .* 8 unchanged.* deleted: 2\.\n$/);
     assert.deepEqual(
@@ -224,26 +234,9 @@ describeOnEachDatabase('import --url', (kind) => {
     const { token: weak } = await site.apiToken(['--permission', 'resolve']);
     const file = folder.join('customers.ndjson');
     const args = ['import', file, '--url', site.service.url];
-    const { code, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: weak } });
+    const { code, stderr } = await runHosted(folder, args, { env: { UGS_API_TOKEN: weak } });
     assert.equal(code, 69);
     assert.match(stderr, /may not read user groups/);
-  });
-
-  it('closes the file if the service cannot be reached before it is read', async () => {
-    const file = folder.join('unread.ndjson');
-    writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
-    const env = { UGS_API_TOKEN: mintApiToken().reveal() };
-    // Node ends the process with 1 when it garbage-collects a file that is still open.
-    const collecting = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc,1).unref()'];
-    const command = [...collecting, PROGRAM, 'import', file, '--url', 'http://127.0.0.1:1'];
-    for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
-      const { code, stderr } = await run(folder, [...command, ...options], {
-        command: process.execPath,
-        env,
-      });
-      assert.match(stderr, /^user-group-service: cannot reach [^\n]+\n$/);
-      assert.equal(code, 69);
-    }
   });
 
   it('reports no line as imported if the API token is unknown', async () => {
@@ -316,24 +309,45 @@ describeOnEachDatabase('import --url', (kind) => {
       const line = { user_group_id: 'g0', name: 'New', suspended: true, token: json.user_group.token };
       writeFileSync(file, JSON.stringify(line));
       const args = ['import', file, '--url', proxy.url, '--update'];
-      const { code, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
+      const { code, stderr } = await runHosted(folder, args, { env: { UGS_API_TOKEN: site.token } });
       assert.equal(code, 65, stderr);
       assert.match(stderr, /is not the token of this user group/);
       const { name, suspended } = await read('g0');
       assert.deepEqual([name, suspended], ['Theirs', false]);
     });
   }
+});
+
+describe('import --url without a service', () => {
+  const folder = Folder.of();
+
+  it('closes the file if the service cannot be reached before it is read', async () => {
+    const file = folder.join('unread.ndjson');
+    writeFileSync(file, `${JSON.stringify({ user_group_id: 'g0', name: 'G0' })}\n`);
+    const env = { UGS_API_TOKEN: mintApiToken().reveal() };
+    // Node ends the process with 1 when it garbage-collects a file that is still open.
+    const collecting = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc,1).unref()'];
+    const command = [...collecting, PROGRAM, 'import', file, '--url', 'http://127.0.0.1:1'];
+    for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
+      const { code, stderr } = await run(folder, [...command, ...options], {
+        command: process.execPath,
+        env,
+      });
+      assert.match(stderr, /^user-group-service: cannot reach [^\n]+\n$/);
+      assert.equal(code, 69);
+    }
+  });
 
   it('is refused if a response ends early, or the connection ends without one', async () => {
     const file = folder.join('ended.ndjson');
-    writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
+    writeFileSync(file, `${JSON.stringify({ user_group_id: 'g0', name: 'G0' })}\n`);
     const env = { UGS_API_TOKEN: mintApiToken().reveal() };
     for (const response of ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{', 'HTTP/1.1 200', '']) {
       await using receiver = createServer((socket) => socket.once('data', () => socket.end(response)));
       receiver.listen(0, '127.0.0.1');
       await once(receiver, 'listening');
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-      const { code, stderr } = await runOn(kind)(folder, ['import', file, '--url', url], { env });
+      const { code, stderr } = await runHosted(folder, ['import', file, '--url', url], { env });
       assert.equal(code, 69, stderr);
       assert.match(stderr, /^user-group-service: cannot reach http:[^\n]+; check the URL[^\n]+\n$/);
     }

@@ -25,7 +25,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   const site = ServedDatabase.of(kind);
   const { folder } = site;
   beforeEach(async () => {
-    for (const id of await ids()) await call('DELETE', `/v1/user-groups/${id}`);
+    await runSql(site.database, 'delete from user_groups');
     for (let number = 0; number < 10; number++)
       await call('POST', '/v1/user-groups', { user_group_id: `g${number}`, name: `G${number}` });
   });
@@ -291,10 +291,12 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.ok((await ids()).includes('newer'));
   });
 
-  for (const [target, count] of [
+  const targets = [
     ['the database', 3_000],
     ['the service', 300],
-  ] as const)
+  ] as const;
+  // The service does not depend on the database.
+  for (const [target, count] of kind.name === 'SQLite' ? targets : targets.slice(0, 1))
     it(`keeps a group that changes between the plan and the deletions, in ${target}`, async () => {
       const numbers = Array.from({ length: count }, (_, index) => index);
       const many = lines(...numbers.map((number) => ({ user_group_id: `many-${number}`, name: 'M' })));
