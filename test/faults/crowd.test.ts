@@ -18,7 +18,7 @@ const PROCESSES = 2;
 const CALLERS = 250;
 const POOL_SIZE = 8;
 /** Pause of a caller between two calls, so that the callers do not use up the CPU. */
-const PAUSE_MS = 500;
+const PAUSE_MS = 1_000;
 /** Limit for all callers, on a busy machine. */
 const ALL_LIMIT_MS = 20_000;
 const SAMPLE_MS = 200;

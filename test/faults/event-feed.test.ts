@@ -13,7 +13,7 @@ import { runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
 /** Number of changes of one group by two processes. */
-const CHANGES = 400;
+const CHANGES = 200;
 const GROUPS = 8;
 const SKEW_MS = 3_600_000;
 const LIMIT_MS = 10_000;
