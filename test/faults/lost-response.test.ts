@@ -11,7 +11,7 @@ import { FAULT_MS, Installation, within } from '../support/faults/installation.t
 import { completes, errorResponse, type ServerError } from '../support/faults/protocol.ts';
 import type { FaultProxy, RequestAction } from '../support/faults/proxy.ts';
 import type { TestResponse } from '../support/http.ts';
-import { createApiToken, run } from '../support/process.ts';
+import { createApiToken, run, type Service } from '../support/process.ts';
 
 /** Exceeds any response to a write statement, so that each response is cut somewhere. */
 const MAX_RESPONSE_BYTES = 400;
@@ -60,47 +60,49 @@ describe('A lost response of the database', () => {
       assert.deepEqual(found.json.user_group, created.json.user_group);
     }));
 
-  for (const [where, lose] of [
-    ['in the network', (proxy: FaultProxy) => proxy.once('create_user_groups', { responseBytes: 0 })],
-    [
-      'from a node of the database',
-      (proxy: FaultProxy) => {
+  describe('to a create, lost', () => {
+    /** Process that reaches the database without the proxy. */
+    let direct: Service;
+    before(async () => {
+      direct = await site.serve({ DATABASE_URL: site.database.url });
+    });
+    after(() => site.stopLast());
+
+    it('in the network, does not restore a group that was created and then deleted', () =>
+      assertNotRestored('deleted-1', (proxy) => proxy.once('create_user_groups', { responseBytes: 0 })));
+
+    it('from a node of the database, does not restore a group that was created and then deleted', () =>
+      assertNotRestored('deleted-2', (proxy) => {
         loseNode(proxy, 'INSERT', LOST_NODES[0]!);
         return proxy.once('create_user_groups', 'pass');
-      },
-    ],
-  ] as const) {
-    it(`to a create, lost ${where}, does not restore a group that was created and then deleted`, () =>
-      assertNotRestored(lose));
-  }
+      }));
 
-  async function assertNotRestored(lose: (proxy: FaultProxy) => Promise<void>): Promise<void> {
-    await using slow = await Installation.start();
-    const direct = await slow.serve({ DATABASE_URL: slow.database.url });
-    // Leases ids in advance; the next create would have to wait for the lease.
-    await slow.get('first', 'Lost');
-    const path = '/v1/user-groups/deleted';
-    const sent = lose(slow.proxy);
-    const creating = slow.get('deleted', 'Lost');
-    await sent;
-    // Delays the response until the group is deleted.
-    slow.proxy.silence('open');
-    let read = await slow.callTo(direct, { path });
-    await within(BUSY_LIMIT_MS, 'the group to be created', async () => {
-      read = await slow.callTo(direct, { path });
-      return read.status === 200;
-    });
-    const { token, team_id } = read.json.user_group;
-    assert.equal((await slow.callTo(direct, { method: 'DELETE', path })).status, 204);
-    slow.proxy.heal();
-    const created = await creating;
-    const body = { token };
-    assert.equal((await slow.call({ method: 'POST', path: '/v1/resolve', body })).status, 404);
-    // On a busy machine, the deadline may leave no time for a retry.
-    if (created.status === 503) return;
-    assert.equal(created.json.new_user_group, true);
-    assert.notEqual(created.json.user_group.team_id, team_id);
-  }
+    async function assertNotRestored(id: string, lose: (proxy: FaultProxy) => Promise<void>): Promise<void> {
+      // Leases ids in advance; the next create would have to wait for the lease.
+      await site.get('first', 'Lost');
+      const path = `/v1/user-groups/${id}`;
+      const sent = lose(site.proxy);
+      const creating = site.get(id, 'Lost');
+      await sent;
+      // Delays the response until the group is deleted.
+      site.proxy.silence('open');
+      let read = await site.callTo(direct, { path });
+      await within(BUSY_LIMIT_MS, 'the group to be created', async () => {
+        read = await site.callTo(direct, { path });
+        return read.status === 200;
+      });
+      const { token, team_id } = read.json.user_group;
+      assert.equal((await site.callTo(direct, { method: 'DELETE', path })).status, 204);
+      site.proxy.heal();
+      const created = await creating;
+      const body = { token };
+      assert.equal((await site.call({ method: 'POST', path: '/v1/resolve', body })).status, 404);
+      // On a busy machine, the deadline may leave no time for a retry.
+      if (created.status === 503) return;
+      assert.equal(created.json.new_user_group, true);
+      assert.notEqual(created.json.user_group.team_id, team_id);
+    }
+  });
 
   it('to a rotation, cut at any byte, rotates once and returns the new token', async () => {
     let { token } = (await site.get('rotate', 'Lost')).json.user_group;
@@ -115,15 +117,17 @@ describe('A lost response of the database', () => {
   });
 
   it('to a rotation that takes longer than a request may wait returns the new token', async () => {
-    await using slow = await Installation.start({ env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '10000' } });
-    const { token } = (await slow.get('slow rotation', 'Lost')).json.user_group;
-    const lost = slow.proxy.once('rotate_tokens', { responseBytes: 0 });
-    const rotating = slow.rotate(token);
+    const slow = await site.serve({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '10000' });
+    const created = await site.callTo(slow, { body: { user_group_id: 'slow rotation', name: 'Lost' } });
+    const lost = site.proxy.once('rotate_tokens', { responseBytes: 0 });
+    const body = { current_token: created.json.user_group.token };
+    const rotating = site.callTo(slow, { method: 'POST', body });
     await lost;
-    slow.proxy.silence('open');
+    site.proxy.silence('open');
     await sleep(LAST_QUERY_AFTER_MS + 100);
-    slow.proxy.heal();
+    site.proxy.heal();
     assertVersion(await rotating, 2);
+    await site.stopLast();
   });
 
   it('to a rotation that is executed after its repetition does not record a second event', async () => {
@@ -206,11 +210,14 @@ describe('A lost response of the database', () => {
   });
 
   it('to a lookup is not visible to callers with a short statement timeout either', async () => {
-    await using limited = await Installation.start({ env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500' } });
-    await limited.get('lookup', 'Lost');
-    const lost = limited.proxy.once('find_user_groups', { responseBytes: 0 });
-    assert.equal((await limited.get('lookup')).status, 200);
+    const limited = await site.serve({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500' });
+    await site.get('lookup', 'Lost');
+    const lookUp = () => site.callTo(limited, { body: { user_group_id: 'lookup' } });
+    assert.equal((await lookUp()).status, 200);
+    const lost = site.proxy.once('find_user_groups', { responseBytes: 0 });
+    assert.equal((await lookUp()).status, 200);
     await lost;
+    await site.stopLast();
   });
 
   it('to a conditional update causes a 503, after which the group shows whether it was applied', async () => {
