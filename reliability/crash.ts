@@ -96,7 +96,8 @@ class CrashRig {
       await this.#inspect(workload, REPLACED_TOKENS);
       let isAlive = true;
       const working = load.run(() => isAlive);
-      await Promise.race([sleep(random.below(LOAD_MS)), working]);
+      // Under load for the whole time, what is corrupted has been acknowledged.
+      await Promise.race([sleep(corruptingSql === undefined ? random.below(LOAD_MS) : LOAD_MS), working]);
       // Statements of the killed process may still take effect until its connections are closed: inspect only afterwards.
       isAlive = false;
       await fleet.killOne();
