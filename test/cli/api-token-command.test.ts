@@ -10,7 +10,6 @@ import {
   Folder,
   run,
   runHosted,
-  runOn,
   type Service,
   serve,
 } from '../support/process.ts';
@@ -28,10 +27,6 @@ async function runJson(folder: Folder, ...args: string[]) {
 }
 
 function apiToken(folder: Folder, ...args: string[]): Promise<Exit> {
-  return run(folder, ['api-token', ...args]);
-}
-
-function apiTokenHosted(folder: Folder, ...args: string[]): Promise<Exit> {
   return runHosted(folder, ['api-token', ...args]);
 }
 
@@ -42,7 +37,7 @@ async function statusOf(service: Service, token: string): Promise<number> {
 describe('api-token create', () => {
   it('prints the token once, and reports a created database and workspace', async () => {
     using folder = new Folder();
-    const first = await apiToken(folder, 'create', '--workspace', 'acme');
+    const first = await run(folder, ['api-token', 'create', '--workspace', 'acme']);
     assert.equal(first.code, 0);
     assert.match(
       first.stdout,
@@ -119,7 +114,7 @@ describe('api-token create', () => {
   for (const args of badArguments) {
     it(`exits with 2 and creates no database: ${JSON.stringify(args)}`, async () => {
       using folder = new Folder();
-      const { code, stdout, stderr } = await apiTokenHosted(folder, 'create', ...args);
+      const { code, stdout, stderr } = await apiToken(folder, 'create', ...args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^user-group-service: [^\n]+\n/);
       assert.equal(existsSync(folder.join('data')), false);
@@ -139,7 +134,7 @@ describe('api-token list', () => {
       '--expires',
       '1y',
     ]);
-    await apiTokenHosted(folder, 'revoke', '1');
+    await apiToken(folder, 'revoke', '1');
 
     const human = await apiToken(folder, 'list');
     const [heading, first, second, ...rest] = human.stdout.split('\n');
@@ -211,7 +206,7 @@ describe('api-token revoke', () => {
   for (const id of ['0', '-1', '1.5', 'one', '9999999999999999']) {
     it(`exits with 2 if the id is invalid: "${id}"`, async () => {
       using folder = new Folder();
-      assert.equal((await apiTokenHosted(folder, 'revoke', '--', id)).code, 2);
+      assert.equal((await apiToken(folder, 'revoke', '--', id)).code, 2);
     });
   }
 });
@@ -249,7 +244,7 @@ describe('api-token rotate', () => {
   it('exits with 65 if the API token is not active, and with 3 if it does not exist', async () => {
     using folder = new Folder();
     await createApiToken(folder);
-    await apiTokenHosted(folder, 'revoke', '1');
+    await apiToken(folder, 'revoke', '1');
     const { code, stdout, stderr } = await apiToken(folder, 'rotate', '1');
     assert.deepEqual(
       { code, stdout, stderr },
@@ -265,7 +260,7 @@ describe('api-token rotate', () => {
   for (const duration of ['31d', '0h', '1', '1y']) {
     it(`exits with 2 if the grace period is invalid: ${duration}`, async () => {
       using folder = new Folder();
-      assert.equal((await apiTokenHosted(folder, 'rotate', '1', '--grace-period', duration)).code, 2);
+      assert.equal((await apiToken(folder, 'rotate', '1', '--grace-period', duration)).code, 2);
     });
   }
 });
@@ -286,8 +281,8 @@ describe('workspace list', () => {
   it('prints the workspaces that were created with API tokens', async () => {
     using folder = new Folder();
     for (const name of ['beta', 'alpha', 'beta'])
-      await apiTokenHosted(folder, 'create', '--workspace', name, '--create-workspace');
-    const { code, stdout } = await run(folder, ['workspace', 'list']);
+      await apiToken(folder, 'create', '--workspace', name, '--create-workspace');
+    const { code, stdout } = await runHosted(folder, ['workspace', 'list']);
     assert.equal(code, 0);
     assert.match(stdout, /^NAME +CREATED\nalpha +\S+Z\nbeta +\S+Z\n$/);
     const json = await runJson(folder, 'workspace', 'list');
@@ -314,7 +309,7 @@ describeOnEachDatabase('API tokens while the service is running', (kind) => {
   }
 
   function command(...args: string[]): Promise<Exit> {
-    return runOn(kind)(folder, ['api-token', ...args], { env: database.env });
+    return runHosted(folder, ['api-token', ...args], { env: database.env });
   }
 
   /** Returns the entry of an API token in the list. */

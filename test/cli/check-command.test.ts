@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { Folder, run, runHosted, runOn, served } from '../support/process.ts';
+import { Folder, run, runHosted, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -24,7 +24,7 @@ describeOnEachDatabase('check', (database) => {
   });
 
   const check = (...args: string[]) =>
-    runOn(database)(folder, ['check', '--workspace', 'default', ...args], { env: service.database.env });
+    runHosted(folder, ['check', '--workspace', 'default', ...args], { env: service.database.env });
 
   it('finds nothing without rules', async () => {
     const { code, stdout } = await check();

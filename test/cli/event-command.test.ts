@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, runHosted, runOn, ServedDatabase } from '../support/process.ts';
+import { type Exit, runHosted, ServedDatabase } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ describeOnEachDatabase('event purge', (kind) => {
   });
 
   function purge(...args: string[]): Promise<Exit> {
-    return runOn(kind)(folder, ['event', 'purge', ...args], site.onDatabase);
+    return runHosted(folder, ['event', 'purge', ...args], site.onDatabase);
   }
 
   async function countEvents(): Promise<number> {

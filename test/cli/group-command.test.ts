@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { memberChanges } from '../../src/domain/event/changes.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, Folder, run, runHosted, runOn } from '../support/process.ts';
+import { type Exit, Folder, run, runHosted } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { confirmInTerminal, inTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -14,16 +14,13 @@ describeOnEachDatabase('group', (database) => {
   const service = TestService.of(database);
   const folder = Folder.of();
 
-  /** Returns a function that runs a command on the groups of the workspace `default`. */
-  const groupWith =
-    (start: typeof run) =>
-    (...args: string[]): Promise<Exit> =>
-      start(folder, ['group', ...args, '--workspace', 'default'], { env: service.database.env });
-  const group = groupWith(runOn(database));
-  const hosted = groupWith(runHosted);
+  /** Runs a command on the groups of the workspace `default`. */
+  function group(...args: string[]): Promise<Exit> {
+    return runHosted(folder, ['group', ...args, '--workspace', 'default'], { env: service.database.env });
+  }
 
   async function json(...args: string[]) {
-    const { code, stdout, stderr } = await hosted(...args, '--json');
+    const { code, stdout, stderr } = await group(...args, '--json');
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^[^\n]+\n$/);
     return JSON.parse(stdout);
@@ -82,7 +79,7 @@ describeOnEachDatabase('group', (database) => {
       ['--suspended', 'maybe'],
     ];
     for (const args of invalid) {
-      const { code, stdout, stderr } = await hosted('list', ...args);
+      const { code, stdout, stderr } = await group('list', ...args);
       assert.deepEqual([code, stdout], [2, ''], args.join(' '));
       assert.match(stderr, /^user-group-service: /);
     }
@@ -105,8 +102,8 @@ describeOnEachDatabase('group', (database) => {
 
   it('show prints nothing that a terminal obeys', async () => {
     await create('hostile', { properties: { plan: '\u009b31mgold\u007f' } });
-    const text = await hosted('show', 'hostile');
-    const shown = await hosted('show', 'hostile', '--json');
+    const text = await group('show', 'hostile');
+    const shown = await group('show', 'hostile', '--json');
     for (const { stdout } of [text, shown]) {
       assert.doesNotMatch(stdout, /[^\P{Cc}\n]/u);
       assert.match(stdout, /\{"plan":"\\u009b31mgold\\u007f"\}/);
@@ -126,10 +123,10 @@ describeOnEachDatabase('group', (database) => {
       [previous_token_expires_at, await resolve(first), await resolve(token)],
       [null, 404, 200],
     );
-    const human = await hosted('rotate', 'rotate', '--grace-period', '0');
+    const human = await group('rotate', 'rotate', '--grace-period', '0');
     assert.equal(human.stdout, 'Rotated the token of user group rotate. The old token is no longer valid.\n');
     assert.equal(await resolve(token), 404);
-    assert.equal((await hosted('rotate', 'rotate', '--grace-period', '31d')).code, 2);
+    assert.equal((await group('rotate', 'rotate', '--grace-period', '31d')).code, 2);
     const keyless = await withOtherKeyRing('rotate', 'rotate');
     assert.deepEqual([keyless.code, keyless.stdout], [78, '']);
   });
@@ -140,11 +137,11 @@ describeOnEachDatabase('group', (database) => {
     assert.deepEqual([code, stdout], [0, 'Renamed user group rename to renamed.\n']);
     assert.equal(await resolve(token), 200);
     await create('rename');
-    const taken = await hosted('rename', 'rename', 'renamed');
+    const taken = await group('rename', 'rename', 'renamed');
     assert.equal(taken.code, 2);
     assert.match(taken.stderr, /user group renamed already exists/);
-    assert.equal((await hosted('rename', 'rename', ' x')).code, 2);
-    assert.equal((await hosted('rename', 'missing', 'x')).code, 3);
+    assert.equal((await group('rename', 'rename', ' x')).code, 2);
+    assert.equal((await group('rename', 'missing', 'x')).code, 3);
   });
 
   it('suspend and resume take effect with the next request, and are idempotent', async () => {
@@ -192,7 +189,7 @@ describeOnEachDatabase('group', (database) => {
 
   it('records the command line as the actor of an event', async () => {
     await create('event');
-    await hosted('suspend', 'event');
+    await group('suspend', 'event');
     const event = (await service.eventsAbout({ type: 'user_group', id: 'event' })).at(-1);
     assert.deepEqual(event?.actor, { type: 'command_line', id: null, name: null, via: 'command_line' });
     assert.equal(memberChanges(event!.changes!), '{"suspended":{"from":false,"to":true}}');
@@ -202,17 +199,17 @@ describeOnEachDatabase('group', (database) => {
     await create('acme-7');
     const testing = await service.apiToken({ environment: 'Testing' });
     await service.get({ user_group_id: 'sandbox', name: 'S' }, { token: testing.token });
-    const similar = await hosted('show', 'acme-8');
+    const similar = await group('show', 'acme-8');
     assert.deepEqual([similar.code, similar.stdout], [3, '']);
     assert.equal(
       similar.stderr,
       'user-group-service: user group acme-8 does not exist in workspace default, Customer (did you mean acme-7?); ' +
         'run "group list" to see the user groups\n',
     );
-    const other = await hosted('suspend', 'sandbox');
+    const other = await group('suspend', 'sandbox');
     assert.equal(other.code, 3);
     assert.match(other.stderr, /; it exists in Testing: add --environment Testing\n$/);
-    assert.equal((await hosted('delete', 'unknown', '--yes')).code, 3);
+    assert.equal((await group('delete', 'unknown', '--yes')).code, 3);
     const misspelt = await runHosted(folder, ['group', 'list', '--workspace', 'defualt'], {
       env: service.database.env,
     });

@@ -5,7 +5,7 @@ import { createPublicKey } from 'node:crypto';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
-import { type Exit, Folder, runOn } from '../support/process.ts';
+import { type Exit, Folder, runHosted } from '../support/process.ts';
 
 const PUBLIC_URL = 'https://groups.example.com';
 
@@ -16,7 +16,7 @@ describeOnEachDatabase('signing-key', (database) => {
   function command(name: string, ...args: string[]): Promise<Exit> {
     const place = ['--workspace', 'default', ...args];
     const env = { ...site.service.database.env, UGS_PUBLIC_URL: PUBLIC_URL };
-    return runOn(database)(folder, ['signing-key', name, ...place], { env });
+    return runHosted(folder, ['signing-key', name, ...place], { env });
   }
 
   it('lists nothing before the first integration that needs keys', async () => {

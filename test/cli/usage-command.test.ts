@@ -8,7 +8,7 @@ import { exitCodes } from '../../src/commands/exit-code.ts';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { toDay } from '../../src/domain/usage.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Exit, type run, runHosted, runOn, ServedDatabase } from '../support/process.ts';
+import { type Exit, runHosted, ServedDatabase } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const HEADING =
@@ -19,12 +19,9 @@ describeOnEachDatabase('usage export', (kind) => {
   const site = ServedDatabase.of(kind);
   const { folder } = site;
 
-  const exportWith =
-    (start: typeof run) =>
-    (...args: string[]): Promise<Exit> =>
-      start(folder, ['usage', 'export', '--workspace', 'default', ...args], site.onDatabase);
-  const runExport = exportWith(runOn(kind));
-  const exportHosted = exportWith(runHosted);
+  function runExport(...args: string[]): Promise<Exit> {
+    return runHosted(folder, ['usage', 'export', '--workspace', 'default', ...args], site.onDatabase);
+  }
 
   async function insert(
     counts: [id: string, date: string, kind: string, integration: string, count: number][],
@@ -72,7 +69,7 @@ describeOnEachDatabase('usage export', (kind) => {
     assert.deepEqual(parse(readFileSync(file), { from_line: 2 }), [
       ['a "b", c', '2022-03', '0', '4', '0', '5', '{"cube":2,"cube\\u003b-2":3}'],
     ]);
-    assert.equal((await exportHosted(file, ...march)).code, exitCodes.usage);
+    assert.equal((await runExport(file, ...march)).code, exitCodes.usage);
   });
 
   it('writes the same through the API of a running service', async () => {
@@ -87,14 +84,14 @@ describeOnEachDatabase('usage export', (kind) => {
     ]);
     const weak = await site.apiToken(['--permission', 'read-only']);
     const runOverHttp = (apiToken: string, ...args: string[]) =>
-      runOn(kind)(folder, ['usage', 'export', '--url', site.service.url, ...args], {
+      runHosted(folder, ['usage', 'export', '--url', site.service.url, ...args], {
         env: { UGS_API_TOKEN: apiToken },
       });
     for (const filter of [[], ['--group', 'b'], ['--integration', 'cube'], ['--group-by', 'month']]) {
       const args = ['--from', '2021-03-01', '--to', '2021-03-31', ...filter];
       const { code, stdout, stderr } = await runOverHttp(weak.token, ...args);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.equal(stdout, (await exportHosted(...args)).stdout);
+      assert.equal(stdout, (await runExport(...args)).stdout);
     }
     assert.equal((await runOverHttp(weak.token, '--workspace', 'default')).code, exitCodes.usage);
     const resolving = await site.apiToken(['--permission', 'resolve']);
@@ -128,7 +125,7 @@ describeOnEachDatabase('usage export', (kind) => {
       [['--from', '2020-01-01', '--to', '2022-03-01'], '--from must not be more than 399 days before --to.'],
     ];
     for (const [options, error] of errors)
-      assert.equal((await exportHosted(...options)).stderr, `user-group-service: ${error}\n`);
+      assert.equal((await runExport(...options)).stderr, `user-group-service: ${error}\n`);
   });
 
   it('refuses dates that do not exist or are in the wrong order, and an unknown workspace', async () => {
@@ -137,9 +134,9 @@ describeOnEachDatabase('usage export', (kind) => {
       ['--from', '2022-03-02', '--to', '2022-03-01'],
       ['--group-by', 'week'],
     ]) {
-      const { code, stdout } = await exportHosted(...args);
+      const { code, stdout } = await runExport(...args);
       assert.deepEqual([code, stdout], [exitCodes.usage, '']);
     }
-    assert.equal((await exportHosted('--workspace', 'defualt')).code, exitCodes.notFound);
+    assert.equal((await runExport('--workspace', 'defualt')).code, exitCodes.notFound);
   });
 });

@@ -10,7 +10,6 @@ import {
   eventually,
   Folder,
   runHosted,
-  runOn,
   type Service,
   serve,
 } from '../support/process.ts';
@@ -59,15 +58,11 @@ describeOnEachDatabase('webhook', (kind) => {
   }
 
   function command(...args: string[]): Promise<Exit> {
-    return runOn(kind)(folder, ['webhook', ...args], { env: database.env });
-  }
-
-  function hosted(...args: string[]): Promise<Exit> {
     return runHosted(folder, ['webhook', ...args], { env: database.env });
   }
 
   async function list(...args: string[]): Promise<Record<string, unknown>[]> {
-    const { code, stdout, stderr } = await hosted('list', ...args, '--json');
+    const { code, stdout, stderr } = await command('list', ...args, '--json');
     assert.deepEqual([code, stderr], [0, '']);
     return JSON.parse(stdout);
   }
@@ -124,7 +119,7 @@ describeOnEachDatabase('webhook', (kind) => {
       ],
       [2, /no terminal to ask for confirmation; add --yes/, 'disable', 'down', '--all-workspaces'],
     ] as [number, RegExp, ...string[]][]) {
-      const exit = await hosted(...args);
+      const exit = await command(...args);
       assert.deepEqual([exit.code, exit.stdout], [code, ''], exit.stderr);
       assert.match(exit.stderr, message);
     }
@@ -133,7 +128,7 @@ describeOnEachDatabase('webhook', (kind) => {
 
   it('disable gives up the pending deliveries of one endpoint, and can be repeated', async () => {
     const args = ['disable', 'down', '--workspace', 'acme'];
-    for (const exit of [await command(...args), await hosted(...args)])
+    for (const exit of [await command(...args), await command(...args)])
       assert.deepEqual(
         [exit.code, exit.stdout],
         [0, 'Disabled webhook endpoint down of workspace acme, Customer.\n'],
@@ -154,10 +149,10 @@ describeOnEachDatabase('webhook', (kind) => {
       env: database.env,
     });
     await putEndpoint(token, 'quiet', 'https://example.com/webhooks');
-    const { code, stderr } = await hosted('disable', 'quiet', '--workspace', 'acme');
+    const { code, stderr } = await command('disable', 'quiet', '--workspace', 'acme');
     assert.equal(code, 2);
     assert.match(stderr, /webhook endpoint quiet exists in both environments; name one with --environment/);
-    assert.equal((await hosted('disable', 'quiet', ...place)).code, 0);
+    assert.equal((await command('disable', 'quiet', ...place)).code, 0);
     assert.deepEqual(
       [await isEnabled(tokens.acme!, 'quiet'), await isEnabled(token, 'quiet')],
       [true, false],

@@ -14,7 +14,7 @@ import {
   WorkspaceDeleted,
 } from '../../src/operations/workspace/workspace.ts';
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
-import { createApiToken, type Exit, Folder, runHosted, runOn, serve } from '../support/process.ts';
+import { createApiToken, type Exit, Folder, runHosted, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { columnsOf, runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -34,20 +34,16 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
   });
 
   function command(...args: string[]): Promise<Exit> {
-    return runOn(kind)(folder, args, { env: database.env });
-  }
-
-  function hosted(...args: string[]): Promise<Exit> {
     return runHosted(folder, args, { env: database.env });
   }
 
   async function names(): Promise<string[]> {
-    const { stdout } = await hosted('workspace', 'list', '--json');
+    const { stdout } = await command('workspace', 'list', '--json');
     return JSON.parse(stdout).map(({ name }: { name: string }) => name);
   }
 
   async function assertRefused(code: number, message: RegExp, ...args: string[]): Promise<void> {
-    const exit = await hosted(...args);
+    const exit = await command(...args);
     assert.deepEqual([exit.code, exit.stdout], [code, ''], exit.stderr);
     assert.match(exit.stderr, /^user-group-service: [^\n]+\n$/);
     assert.match(exit.stderr, message);
@@ -113,7 +109,7 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     const found = await service.call(token, 'POST', '/v1/user-groups', body);
     assert.deepEqual(found.json.user_group, created.json.user_group);
     assert.equal(found.headers.etag, created.headers.etag);
-    const json = await hosted('workspace', 'rename', 'after', 'before', '--json');
+    const json = await command('workspace', 'rename', 'after', 'before', '--json');
     assert.deepEqual(JSON.parse(json.stdout), { name: 'before', previous_name: 'after' });
     assert.ok((await names()).includes('before'));
   });
@@ -123,7 +119,7 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     await assertRefused(2, /workspace acme already exists/, 'workspace', 'rename', 'mine', 'acme');
     await assertRefused(3, /did you mean mine\?/, 'workspace', 'rename', 'mien', 'other');
     await assertRefused(3, /workspace nobody does not exist/, 'workspace', 'delete', 'nobody');
-    assert.equal((await hosted('workspace', 'rename', 'mine', 'mine')).code, 0);
+    assert.equal((await command('workspace', 'rename', 'mine', 'mine')).code, 0);
     assert.ok((await names()).includes('mine'));
   });
 
@@ -132,14 +128,14 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     const { code, stdout, stderr } = await command('workspace', 'delete', 'ended');
     assert.deepEqual([code, stdout, stderr], [0, 'Deleted workspace ended.\n', '']);
     assert.equal((await names()).includes('ended'), false);
-    const tokens = JSON.parse((await hosted('api-token', 'list', '--json')).stdout);
+    const tokens = JSON.parse((await command('api-token', 'list', '--json')).stdout);
     assert.ok(tokens.every(({ workspace }: { workspace: string | null }) => workspace !== null));
     await createInactive('expired');
     await runSql(
       database,
       `update api_tokens set revoked_at = null, expires_at = ${LONG_AGO} where revoked_at = ${LONG_AGO}`,
     );
-    const json = await hosted('workspace', 'delete', 'expired', '--json');
+    const json = await command('workspace', 'delete', 'expired', '--json');
     assert.deepEqual(JSON.parse(json.stdout), { name: 'expired', status: 'deleted' });
   });
 
@@ -156,7 +152,7 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
       const values = names.map((name) => known[name] ?? `'${UNUSED}'`);
       await runSql(database, `insert into ${table} (${names}) values (${values})`);
     }
-    assert.equal((await hosted('workspace', 'delete', 'full')).code, 0);
+    assert.equal((await command('workspace', 'delete', 'full')).code, 0);
     for (const [table] of tables) {
       const query = `select 1 from ${table} where workspace_id = ${known.workspace_id}`;
       assert.deepEqual(await runSql(database, query), [], table);
@@ -168,10 +164,10 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     const { id } = await createApiToken(folder, args, { env: database.env });
     const hasApiTokens = /has API tokens that are active, or that expired or were revoked less than/;
     await assertRefused(65, hasApiTokens, 'workspace', 'delete', 'used');
-    await hosted('api-token', 'revoke', String(id));
+    await command('api-token', 'revoke', String(id));
     await assertRefused(65, hasApiTokens, 'workspace', 'delete', 'used');
     await runSql(database, `update api_tokens set revoked_at = ${LONG_AGO} where api_token_id = ${id}`);
-    await hosted('import', 'groups', '--workspace', 'used');
+    await command('import', 'groups', '--workspace', 'used');
     await assertRefused(65, /is not empty: delete its user groups first/, 'workspace', 'delete', 'used');
     assert.ok((await names()).includes('used'));
   });

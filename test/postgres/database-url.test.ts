@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { databaseOf, postgres } from '../support/database.ts';
-import { Folder, run } from '../support/process.ts';
+import { Folder, runHosted } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 describe('DATABASE_URL', () => {
@@ -22,7 +22,7 @@ describe('DATABASE_URL', () => {
     it(`selects another schema with ${title}`, async () => {
       using folder = new Folder();
       const url = database.url + parameters;
-      const exit = await run(folder, ['api-token', 'list'], {
+      const exit = await runHosted(folder, ['api-token', 'list'], {
         env: { ...database.env, DATABASE_URL: url, ...env },
       });
       assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
@@ -39,7 +39,7 @@ describe('DATABASE_URL', () => {
       using folder = new Folder();
       const url = database.url.replace(/\/\/.*@/, `//${role}:5% a%2Fb%3dc@`);
       const env = { ...database.env, DATABASE_URL: `${url}?options=-c work_mem=5MB` };
-      const exit = await run(folder, ['api-token', 'list'], { env });
+      const exit = await runHosted(folder, ['api-token', 'list'], { env });
       assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
     } finally {
       await runSql(database, `drop owned by ${role} cascade; drop role ${role}`);
@@ -53,7 +53,7 @@ describe('DATABASE_URL', () => {
       using folder = new Folder();
       const { href } = new URL(`/${encodeURIComponent(name)}`, database.url);
       const env = { ...database.env, DATABASE_URL: href };
-      const exit = await run(folder, ['api-token', 'list'], { env });
+      const exit = await runHosted(folder, ['api-token', 'list'], { env });
       assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
     } finally {
       await runSql(database, `drop database "${name}"`);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { databaseOf, postgres } from '../support/database.ts';
-import { eventually, Folder, run } from '../support/process.ts';
+import { eventually, Folder, runHosted } from '../support/process.ts';
 import { executeSql, runSql } from '../support/sql.ts';
 
 const role = `role_${randomBytes(8).toString('hex')}`;
@@ -18,7 +18,9 @@ describe('A user who may not execute pg_control_system', () => {
   it('uses the database without an error in the log of the server', async () => {
     using folder = new Folder();
     const list = async (url: string) => {
-      const exit = await run(folder, ['api-token', 'list'], { env: { ...database.env, DATABASE_URL: url } });
+      const exit = await runHosted(folder, ['api-token', 'list'], {
+        env: { ...database.env, DATABASE_URL: url },
+      });
       assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
     };
     await list(database.url);

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { databaseOf, postgres } from '../support/database.ts';
 import { authenticates, errorResponse } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
-import { createApiToken, Folder, run } from '../support/process.ts';
+import { createApiToken, Folder, run, runHosted } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const LIMITS = [
@@ -87,7 +87,7 @@ describe('the session features of PostgreSQL that the service uses', () => {
       { code: serving.code, stderr: serving.stderr },
       { code: 69, stderr: `user-group-service: PostgreSQL: ${text}\n` },
     );
-    const { code, stdout } = await run(folder, ['doctor'], { env });
+    const { code, stdout } = await runHosted(folder, ['doctor'], { env });
     assert.equal(code, 65);
     assert.match(stdout, new RegExp(`failed +server +PostgreSQL: ${text}\\. What to do: `));
     assert.match(stdout, /^ok +schema /m);
@@ -96,7 +96,7 @@ describe('the session features of PostgreSQL that the service uses', () => {
   it('are missed by "doctor" if the pooler drops them', async () => {
     using folder = new Folder();
     const doctor = async (env: Record<string, string>) =>
-      (await run(folder, ['doctor'], { env: { ...database.env, ...env } })).stdout;
+      (await runHosted(folder, ['doctor'], { env: { ...database.env, ...env } })).stdout;
     assert.doesNotMatch(await doctor({}), /sessions/);
     // Sends no settings, as if the pooler dropped them.
     const none = await doctor({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { databaseOf, postgres } from '../support/database.ts';
-import { Folder, PATIENT, run } from '../support/process.ts';
+import { Folder, PATIENT, runHosted } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 /** Value of `pg_authid.rolpassword`: `scram_iterations`, which sets the number, exists from PostgreSQL 16 on. */
@@ -29,7 +29,7 @@ describe('A password of PostgreSQL', () => {
     try {
       using folder = new Folder();
       const DATABASE_URL = database.url.replace(/\/\/.*@/, `//${role}:secret@`);
-      const exit = await run(folder, ['api-token', 'list'], {
+      const exit = await runHosted(folder, ['api-token', 'list'], {
         env: { ...database.env, ...PATIENT, DATABASE_URL },
       });
       assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });

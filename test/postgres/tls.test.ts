@@ -9,7 +9,7 @@ import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
-import { createApiToken, eventually, Folder, run, serve } from '../support/process.ts';
+import { createApiToken, eventually, Folder, runHosted, serve } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -77,7 +77,7 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     const { DATABASE_URL, ...rest } = trusting('server.crt');
     const [url] = DATABASE_URL!.split('?');
     const env = { ...rest, DATABASE_URL: url!, PGSSLMODE: 'verify-full' };
-    const refused = await run(folder, ['doctor'], { env });
+    const refused = await runHosted(folder, ['doctor'], { env });
     assert.match(refused.stdout + refused.stderr, /self-signed certificate/);
     const extra = { ...env, NODE_EXTRA_CA_CERTS: folder.join('server.crt') };
     await using service = await serve(folder, { env: extra });
@@ -109,7 +109,9 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
   it('is not waited for if the key does not fit the certificate of the client', async () => {
     const { DATABASE_URL, ...env } = trusting('server.crt');
     const files = `sslcert=${folder.join('server.crt')}&sslkey=${folder.join('other.key')}`;
-    const exit = await run(folder, ['serve'], { env: { ...env, DATABASE_URL: `${DATABASE_URL}&${files}` } });
+    const exit = await runHosted(folder, ['serve'], {
+      env: { ...env, DATABASE_URL: `${DATABASE_URL}&${files}` },
+    });
     assert.equal(exit.code, 69);
     assert.match(exit.stderr, /^user-group-service: PostgreSQL: [^\n]*key values mismatch\n$/);
     assert.doesNotMatch(exit.stdout, /database unavailable/);
@@ -131,7 +133,7 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
 
   for (const command of ['migrate', 'serve']) {
     it(`is rejected if its certificate is a different one, without waiting for it, by "${command}"`, async () => {
-      const { code, stdout, stderr } = await run(folder, [command], { env: trusting('other.crt') });
+      const { code, stdout, stderr } = await runHosted(folder, [command], { env: trusting('other.crt') });
       assert.equal(code, 69);
       assert.match(stderr, /^user-group-service: PostgreSQL: [^\n]*certificate[^\n]*\n$/);
       assert.doesNotMatch(stdout, /database unavailable/);

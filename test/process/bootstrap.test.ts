@@ -5,7 +5,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
-import { createApiToken, Folder, runHosted, runOn, type Service, serve } from '../support/process.ts';
+import { createApiToken, Folder, runHosted, type Service, serve } from '../support/process.ts';
 import { type Callable, serveHere } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -29,8 +29,8 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
   }
 
   /** Starts the service, which must exit with 78 and one line, and returns the line. */
-  async function refusal(more?: Record<string, string>, start = runHosted): Promise<string> {
-    const { code, stdout, stderr } = await start(folder, ['serve'], { env: envWith(more) });
+  async function refusal(more?: Record<string, string>): Promise<string> {
+    const { code, stdout, stderr } = await runHosted(folder, ['serve'], { env: envWith(more) });
     assert.equal(code, 78);
     assert.equal(stdout.includes('listening'), false);
     assert.match(stderr, /^user-group-service: UGS_BOOTSTRAP_API_TOKEN [^\n]+\n$/);
@@ -98,7 +98,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
 
   it('refuses to start with the text of a revoked API token', async () => {
     write(text);
-    assert.match(await refusal({}, runOn(kind)), /is the text of API token 1, which was revoked/);
+    assert.match(await refusal(), /is the text of API token 1, which was revoked/);
     assert.equal(await checked(), 'failed is API token 1, which was revoked: the next start is refused');
   });
 

@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
 import { before, it } from 'node:test';
 import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { run, runHosted, runOn, ServedDatabase } from '../support/process.ts';
+import { run, runHosted, ServedDatabase } from '../support/process.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 const CONFIG = `
@@ -52,15 +52,15 @@ describeOnEachDatabase('config', (kind) => {
   };
 
   for (const name of ['a database', 'a running service']) {
-    const config = (args: readonly string[], env: Record<string, string> = {}, start = runHosted) => {
+    const config = (args: readonly string[], env: Record<string, string> = {}) => {
       const target = targets.get(name)!;
-      return start(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
+      return runHosted(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
     };
     const withSecret = { METABASE_SECRET: SECRET };
 
     it(`plans, applies and exports the configuration of ${name}`, async () => {
       const file = write('config.yaml', CONFIG);
-      const plan = await config(['plan', file], withSecret, runOn(kind));
+      const plan = await config(['plan', file], withSecret);
       assert.deepEqual(
         [plan.code, plan.stderr],
         [2, 'user-group-service: 6 changes, which config apply makes\n'],
@@ -70,7 +70,7 @@ describeOnEachDatabase('config', (kind) => {
         plan.stdout,
         /--- a\/mapping_policy\n\+\+\+ b\/mapping_policy\n@@ .* @@\n-mode: "off"\n\+mode: report\n/,
       );
-      const applied = await config(['apply', file], withSecret, runOn(kind));
+      const applied = await config(['apply', file], withSecret);
       assert.deepEqual([applied.code, applied.stderr], [0, '']);
       assert.equal(applied.stdout, `${plan.stdout}Applied 6 changes.\n`);
       const again = await config(['apply', file], withSecret);
@@ -222,7 +222,7 @@ describeOnEachDatabase('config', (kind) => {
     await using proxy = await LoopbackServer.listen(createServer((...call) => void forward(...call)));
     const file = write('lost.yaml', '{version: 1, schemas: {lost: {name: Lost}}}');
     const args = ['config', 'apply', file, '--url', proxy.url, '--json'];
-    const { code, stdout, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    const { code, stdout, stderr } = await runHosted(folder, args, { env: { UGS_API_TOKEN: site.token } });
     assert.deepEqual([code, isLost], [0, true], stderr);
     const { changes, config_version: version } = JSON.parse(stdout);
     assert.deepEqual(

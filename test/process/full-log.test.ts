@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { freePort } from '../support/connection/free-port.ts';
-import { createApiToken, eventually, Folder, PROGRAM, Program, run } from '../support/process.ts';
+import { createApiToken, eventually, Folder, PROGRAM, Program, runHosted } from '../support/process.ts';
 
 /** A process that is blocked on its log never responds. */
 const RESPONSE_TIMEOUT_MS = 30_000;
@@ -119,7 +119,7 @@ describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) },
       using folder = new Folder();
       await createApiToken(folder);
       writeFileSync(folder.join('groups.ndjson'), '{"user_group_id": "one", "name": "One"}\n');
-      assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
+      assert.equal((await runHosted(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
       await using full = program(folder, `"$0" "$@" > ${FULL_DEVICE}`, command.split(' '));
       const { code, stderr } = await full.exit();
       assert.equal(code, 2);
@@ -132,7 +132,7 @@ describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) },
     await createApiToken(folder);
     writeFileSync(folder.join('config.json'), '{"version": 1, "schemas": {"40": {"name": "Sales"}}}');
     const plan = ['config', 'plan', 'config.json', '--workspace', 'default', '--environment', 'Customer'];
-    const { code } = await run(folder, plan);
+    const { code } = await runHosted(folder, plan);
     assert.equal(code, 2);
     await using full = program(folder, `"$0" "$@" > ${FULL_DEVICE}`, plan);
     const { code: fullCode, stderr } = await full.exit();

@@ -12,16 +12,7 @@ import { LoopbackServer } from '../support/connection/loopback-server.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { writeNewerFile } from '../support/migration/newer-file.ts';
-import {
-  type Exit,
-  Folder,
-  PROGRAM,
-  run,
-  runHosted,
-  runOn,
-  ServedDatabase,
-  served,
-} from '../support/process.ts';
+import { type Exit, Folder, PROGRAM, run, runHosted, ServedDatabase, served } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
@@ -34,18 +25,15 @@ describeOnEachDatabase('import --url', (kind) => {
     return json.user_groups.map(({ provided_id }: { provided_id: string }) => provided_id);
   };
   const read = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
-  const importWith =
-    (start: typeof run) =>
-    async (lines: readonly (object | string)[], ...more: string[]): Promise<Exit> => {
-      const file = folder.join('customers.ndjson');
-      await writeNewerFile(
-        file,
-        lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
-      );
-      const args = ['import', file, '--url', site.service.url, ...more];
-      return await start(folder, args, { env: { UGS_API_TOKEN: site.token } });
-    };
-  const importLines = importWith(runHosted);
+  const importLines = async (lines: readonly (object | string)[], ...more: string[]): Promise<Exit> => {
+    const file = folder.join('customers.ndjson');
+    await writeNewerFile(
+      file,
+      lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
+    );
+    const args = ['import', file, '--url', site.service.url, ...more];
+    return await runHosted(folder, args, { env: { UGS_API_TOKEN: site.token } });
+  };
   const groups = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ user_group_id: `g${index}`, name: `G${index}` }));
 
@@ -59,7 +47,7 @@ describeOnEachDatabase('import --url', (kind) => {
       '{"user_group_id":"a/b ö","name":"Exact","mapping":{"40":"213"},"properties":{"n":9007199254740993,"m":1.50}}',
       { user_group_id: 'paused', name: 'Paused', suspended: true },
     ];
-    const first = await importWith(runOn(kind))(lines, '--json');
+    const first = await importLines(lines, '--json');
     assert.deepEqual([first.code, first.stderr], [0, '']);
     assert.deepEqual(JSON.parse(first.stdout.trimEnd().split('\n').at(-1)!), {
       lines: 42,
@@ -279,7 +267,7 @@ describeOnEachDatabase('import --url', (kind) => {
     const file = folder.join('lost.ndjson');
     writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
     const args = ['import', file, '--url', proxy.url];
-    const { code, stdout, stderr } = await runOn(kind)(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    const { code, stdout, stderr } = await runHosted(folder, args, { env: { UGS_API_TOKEN: site.token } });
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '1 line: 0 created, 0 updated, 1 unchanged, 0 refused.\n');
     assert.deepEqual([...seen], ['GET', 'POST']);

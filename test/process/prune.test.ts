@@ -15,7 +15,6 @@ import {
   Program,
   run,
   runHosted,
-  runOn,
   ServedDatabase,
   served,
 } from '../support/process.ts';
@@ -39,18 +38,15 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   const listed = (numbers: readonly number[]) =>
     lines(...numbers.map((number) => ({ user_group_id: `g${number}`, name: `G${number}` })));
   const args = (file: string, ...more: string[]) => ['import', file, '--workspace', 'default', ...more];
-  const pruneWith =
-    (start: typeof run) =>
-    async (text: string, ...more: string[]): Promise<Exit> => {
-      const file = folder.join('customers.ndjson');
-      await writeNewerFile(file, text);
-      return await start(folder, args(file, '--update', '--prune', ...more), site.onDatabase);
-    };
-  const prune = pruneWith(runHosted);
+  const prune = async (text: string, ...more: string[]): Promise<Exit> => {
+    const file = folder.join('customers.ndjson');
+    await writeNewerFile(file, text);
+    return await runHosted(folder, args(file, '--update', '--prune', ...more), site.onDatabase);
+  };
 
   it('prints a plan, updates the listed groups, and deletes the others', async () => {
     const text = `${listed([1, 2, 3, 4, 5, 6, 7, 8])}${lines({ user_group_id: 'g9', name: 'Renamed' }, { user_group_id: 'new', name: 'N' })}`;
-    const exit = await pruneWith(runOn(kind))(text, '--max-delete', '10%');
+    const exit = await prune(text, '--max-delete', '10%');
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     const [plan, result] = exit.stdout.trimEnd().split('\n');
     const counts = '10 lines: 1 created, 1 updated, 8 unchanged, 0 refused.';
@@ -70,7 +66,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
 
   it('changes nothing if two lines have the same id', async () => {
     const text = `${listed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])}${lines({ user_group_id: 'g3', name: 'Other' })}`;
-    const exit = await pruneWith(runOn(kind))(text);
+    const exit = await prune(text);
     assert.equal(exit.code, 65);
     assert.match(exit.stderr, /line 11: .*user_group_id.* has the same id as line 4/);
     const { json } = await call('GET', '/v1/user-groups/g3');
@@ -459,7 +455,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const table = folder.join('broken.csv');
     const rows = Array.from({ length: 600 }, (_, index) => `broken-${index},${'x'.repeat(250)}\n`);
     writeFileSync(table, `user_group_id,name\n${rows.join('')}broken\n`);
-    const { code, stderr } = await runOn(kind)(folder, args(table), site.onDatabase);
+    const { code, stderr } = await runHosted(folder, args(table), site.onDatabase);
     assert.equal(code, 65);
     assert.match(stderr, /not valid CSV: .* on line 602; the lines before \d{3} are imported: run the same/);
   });

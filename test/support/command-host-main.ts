@@ -1,5 +1,6 @@
 // Process of a `CommandHost`: runs each command that it receives, and answers with its exit code and output.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { main } from '../../src/main.ts';
 import type { HostedCommand, HostedExit } from './command-host.ts';
 
@@ -13,6 +14,8 @@ async function run({ args, env, folder }: HostedCommand): Promise<HostedExit> {
   Object.assign(process.env, env);
   const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
   const code = await main([process.execPath, 'user-group-service', ...args]);
+  // A connection that stays open would keep a process of the command running: here, the command gets no exit.
+  while (process.getActiveResourcesInfo().includes('TCPSocketWrap')) await sleep(1);
   return { code, stdout: stdout(), stderr: stderr() };
 }
 

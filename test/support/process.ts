@@ -238,14 +238,6 @@ export async function runHosted(
   return { ...exit, signal: null };
 }
 
-/**
- * Returns what runs the commands of a suite that is repeated on each database: `run` on PostgreSQL, where a connection
- * that stays open would keep the process running, and `runHosted` on SQLite.
- */
-export function runOn({ name }: DatabaseKind): typeof run {
-  return name === 'SQLite' ? runHosted : run;
-}
-
 /** Starts `serve` on the default database of the folder and a free port, and waits until it listens. */
 export function serve(
   folder: Folder,
