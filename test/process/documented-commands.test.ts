@@ -6,9 +6,9 @@ import { globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { databaseOf, postgres } from '../support/database.ts';
-import { send } from '../support/http.ts';
 import { blocksUnder } from '../support/page.ts';
-import { createApiToken, Folder, PATIENT, PROGRAM, Program, serve } from '../support/process.ts';
+import { createApiToken, Folder, PATIENT, PROGRAM, Program, Service } from '../support/process.ts';
+import { type Callable, serveHere } from '../support/service.ts';
 
 const BACK_UP = 'docs/back-up.md';
 const ADMINISTER = 'docs/administer.md';
@@ -27,27 +27,23 @@ describe('The documented commands', () => {
     ({ token } = await createApiToken(folder));
   });
 
-  function shell(script: string, more: Record<string, string> = {}): Program {
-    const args = ['-euo', 'pipefail', '-c', script];
-    return new Program(folder, args, { command: 'bash', env: { ...env, ...more } });
-  }
-
   async function runBlock(script: string): Promise<string> {
-    await using program = shell(script);
+    await using program = new Program(folder, argsOf(script), { command: 'bash', env });
     const { code, stdout, stderr } = await program.exit();
     assert.equal(code, 0, stderr);
     return stdout;
   }
 
   /** Returns the token of the only group. */
-  async function tokenAt(url: string): Promise<string> {
-    const { json } = await send(url, { token, body: { user_group_id: 'kept', name: 'Kept' } });
+  async function tokenAt(service: Callable): Promise<string> {
+    const body = { user_group_id: 'kept', name: 'Kept' };
+    const { json } = await service.call(token, 'GET', '/api/user', body);
     return json.user_group.token;
   }
 
   async function serveAndRead(): Promise<string> {
-    await using service = await serve(folder);
-    return await tokenAt(service.url);
+    await using service = await serveHere(folder, {});
+    return await tokenAt(service);
   }
 
   it('restores the database from a backup of the running service', async () => {
@@ -55,8 +51,8 @@ describe('The documented commands', () => {
     const [restore] = blocksUnder(BACK_UP, 'Restore');
     let kept = '';
     {
-      await using service = await serve(folder);
-      kept = await tokenAt(service.url);
+      await using service = await serveHere(folder, {});
+      kept = await tokenAt(service);
       await runBlock(backup!);
       await service.call(token, 'POST', '/api/user', { current_token: kept });
     }
@@ -75,7 +71,7 @@ describe('The documented commands', () => {
 
   it('restores a backup to another path as a drill, while the service is running', async () => {
     const [drill] = blocksUnder(BACK_UP, 'Restore drill');
-    await using _service = await serve(folder);
+    await using _service = await serveHere(folder, {});
     const output = await runBlock(drill!);
     assert.match(output, /"user_groups":1\}/);
     assert.match(output, / active +yes +1\n/);
@@ -106,8 +102,13 @@ describe('The documented commands', () => {
     const before = await serveAndRead();
     assert.match(await runBlock(move!), /user groups +1 +1 /);
     const script = serveThere!.replace(/^user-group-service serve$/m, 'exec $&');
-    await using program = shell(script, { DATABASE_URL: database.url });
-    const [, url = ''] = await program.says(/"url":"(http:[^"]+)"/);
-    assert.equal(await tokenAt(url), before);
+    const more = { ...env, DATABASE_URL: database.url };
+    await using service = await Service.start(folder, argsOf(script), { command: 'bash', env: more });
+    assert.equal(await tokenAt(service), before);
   });
 });
+
+/** Arguments of bash. */
+function argsOf(script: string): string[] {
+  return ['-euo', 'pipefail', '-c', script];
+}

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { createApiToken, type Exit, Folder, PROGRAM, Program, serve } from '../support/process.ts';
+import { serveHere } from '../support/service.ts';
 
 /** Files that an attacker creates under the temporary name, which contains the predictable process id. */
 const TRAPS = {
@@ -55,7 +56,7 @@ describe('A secret file that serve reads', { skip: process.platform === 'win32' 
     writeFileSync(folder.join('ring'), readFileSync(folder.join('data/token-keys')), { mode: 0o640 });
     writeFileSync(folder.join('url'), 'sqlite:data/user-groups.db', { mode: 0o604 });
     chmodSync(folder.join('data/token-keys'), 0o644);
-    assert.deepEqual(await warningsOf(folder), [warningFor('data/token-keys')]);
+    assert.deepEqual(await warningsHere(folder), [warningFor(folder.join('data/token-keys'))]);
     const named = { UGS_TOKEN_KEYS_FILE: 'ring', DATABASE_URL_FILE: 'url' };
     assert.deepEqual(await warningsOf(folder, named), [warningFor('url'), warningFor('ring')]);
     const flags = ['--database-url', 'sqlite:data/user-groups.db'];
@@ -66,8 +67,8 @@ describe('A secret file that serve reads', { skip: process.platform === 'win32' 
     using folder = await folderWithKey();
     for (const mode of [0o600, 0o400]) {
       chmodSync(folder.join('data/token-keys'), mode);
-      assert.deepEqual(await warningsOf(folder), []);
-      assert.deepEqual(await warningsOf(folder, { UGS_TOKEN_KEYS_FILE: 'data/token-keys' }), []);
+      assert.deepEqual(await warningsHere(folder), []);
+      assert.deepEqual(await warningsHere(folder, { UGS_TOKEN_KEYS_FILE: 'data/token-keys' }), []);
     }
   });
 
@@ -77,7 +78,7 @@ describe('A secret file that serve reads', { skip: process.platform === 'win32' 
     using folder = await folderWithKey();
     chmodSync(folder.join('data/token-keys'), 0o444);
     chownSync(folder.join('data/token-keys'), NOBODY, NOBODY);
-    assert.deepEqual(await warningsOf(folder, { UGS_TOKEN_KEYS_FILE: 'data/token-keys' }), []);
+    assert.deepEqual(await warningsHere(folder, { UGS_TOKEN_KEYS_FILE: 'data/token-keys' }), []);
   });
 });
 
@@ -85,20 +86,27 @@ describe('A secret file that serve reads', { skip: process.platform === 'win32' 
 async function folderWithKey(): Promise<Folder> {
   const folder = new Folder();
   await createApiToken(folder);
-  await using _service = await serve(folder);
+  await using _service = await serveHere(folder, {});
   return folder;
+}
+
+/** Serves in this process, so the warnings have absolute paths. */
+async function warningsHere(folder: Folder, env: Record<string, string> = {}): Promise<string[]> {
+  await using service = await serveHere(folder, env);
+  return warningsIn(service.logLines);
 }
 
 async function warningsOf(
   folder: Folder,
-  env: Record<string, string> = {},
+  env: Record<string, string>,
   args: readonly string[] = [],
 ): Promise<string[]> {
   await using service = await serve(folder, { env, args });
-  const lines = service.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  return warningsIn(service.stdout.trim().split('\n'));
+}
+
+function warningsIn(logLines: readonly string[]): string[] {
+  const lines = logLines.map((line) => JSON.parse(line));
   return lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
 }
 

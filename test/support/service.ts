@@ -55,7 +55,7 @@ export type Callable = Pick<Service, 'call'>;
 export async function serveHere(
   folder: Folder,
   { DATABASE_URL = 'sqlite:data/user-groups.db', UGS_TOKEN_KEYS_FILE, ...env }: Record<string, string>,
-): Promise<Callable & AsyncDisposable> {
+): Promise<Callable & AsyncDisposable & { logLines: readonly string[] }> {
   const config = readConfig({
     ...env,
     DATABASE_URL: DATABASE_URL.replace(/(?<=^sqlite:).*/, (path) => resolve(folder.path, path)),
@@ -65,13 +65,14 @@ export async function serveHere(
     UGS_THREADS: '1',
   });
   watch.learn(Object.values(env).join('\n'));
-  const lines: string[] = [];
-  const app = await startApp(config, pino({}, { write: (line: string) => void lines.push(line) }));
+  const logLines: string[] = [];
+  const app = await startApp(config, pino({}, { write: (line: string) => void logLines.push(line) }));
   return {
+    logLines,
     call: (token, method, path, body) => send(app.url, { token, method, path, body }),
     async [Symbol.asyncDispose]() {
       await app.close();
-      refuseSplitBatch(lines);
+      refuseSplitBatch(logLines);
     },
   };
 }

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { globSync, renameSync } from 'node:fs';
-import { describe, it } from 'node:test';
-import { type DatabaseKind, postgres, sqlite, type TestDatabase } from '../../support/database.ts';
+import { before, describe, it } from 'node:test';
+import { postgres, sqlite, type TestDatabase } from '../../support/database.ts';
 import {
   countGroups,
   type FrozenAdministration,
@@ -12,7 +12,9 @@ import {
   frozenDatabases,
   thaw,
 } from '../../support/migration/frozen-database.ts';
-import { Folder, runHosted, type Service, serve } from '../../support/process.ts';
+import { Folder, runHosted } from '../../support/process.ts';
+import { type Callable, serveHere } from '../../support/service.ts';
+import { suiteStack } from '../../support/suite.ts';
 
 const ENGINES = [
   { kind: sqlite, engine: 'sqlite', migrations: 'src/store/sqlite/schema/migrations/*.sql' },
@@ -39,83 +41,67 @@ for (const { kind, engine, migrations } of ENGINES) {
 
   for (const database of frozen) {
     describe(`a database of schema ${database.schema} (${kind.name})`, () => {
-      it('is checked by doctor, which finds that its keys fit', () =>
-        withThawed(database, kind, async ({ env }) => {
-          using folder = new Folder();
-          const { stdout, stderr } = await runHosted(folder, ['doctor', '--json'], { env });
-          assert.equal(stderr, '');
-          const checks = (JSON.parse(stdout).checks as Check[]).filter(({ name }) =>
-            /schema|keys/.test(name),
-          );
-          const pending = newest - database.schema;
+      const stack = suiteStack();
+      const folder = stack.use(new Folder());
+      let thawed: TestDatabase;
+      before(async () => {
+        thawed = stack.use(await thaw(database, kind));
+      });
+
+      it('is checked by doctor, which finds that its keys fit', async () => {
+        const { stdout, stderr } = await runHosted(folder, ['doctor', '--json'], thawed);
+        assert.equal(stderr, '');
+        const checks = (JSON.parse(stdout).checks as Check[]).filter(({ name }) => /schema|keys/.test(name));
+        const pending = newest - database.schema;
+        assert.deepEqual(
+          checks.map(({ name, status, message }) => [
+            name,
+            status,
+            /^\d+|\d+(?= sampled)/.exec(message)?.[0],
+          ]),
+          [
+            ['schema', pending === 0 ? 'ok' : 'warning', pending === 0 ? undefined : String(pending)],
+            ['keys', 'ok', String(countGroups(database.contents))],
+          ],
+        );
+      });
+
+      it('is listed by key list', async () => {
+        const { stdout, code } = await runHosted(folder, ['key', 'list', '--json'], thawed);
+        assert.equal(code, 0);
+        const [{ registered, tokens }] = JSON.parse(stdout);
+        assert.deepEqual([registered, tokens], [true, countGroups(database.contents)]);
+      });
+
+      // Last on this database, because it migrates it.
+      it('is migrated by serve, which logs each migration, and keeps every group, token and document', async () => {
+        const log = await assertServes(folder, thawed.env, database);
+        const lines = log.map((line) => JSON.parse(line));
+        const steps = Array.from({ length: newest - database.schema }, (_, index) => database.schema + index);
+        for (const message of ['migrating the database', 'migrated the database']) {
+          const found = lines.filter(({ msg }) => msg === message);
           assert.deepEqual(
-            checks.map(({ name, status, message }) => [
-              name,
-              status,
-              /^\d+|\d+(?= sampled)/.exec(message)?.[0],
-            ]),
-            [
-              ['schema', pending === 0 ? 'ok' : 'warning', pending === 0 ? undefined : String(pending)],
-              ['keys', 'ok', String(countGroups(database.contents))],
-            ],
+            found.map(({ fromSchema, toSchema, migration }) => [fromSchema, toSchema, migration.slice(0, 4)]),
+            steps.map((from) => [from, from + 1, String(from + 1).padStart(4, '0')]),
           );
-        }));
-
-      it('is listed by key list', () =>
-        withThawed(database, kind, async ({ env }) => {
-          using folder = new Folder();
-          const { stdout, code } = await runHosted(folder, ['key', 'list', '--json'], { env });
-          assert.equal(code, 0);
-          const [{ registered, tokens }] = JSON.parse(stdout);
-          assert.deepEqual([registered, tokens], [true, countGroups(database.contents)]);
-        }));
-
-      it('is migrated by serve, which logs each migration, and keeps every group, token and document', () =>
-        withThawed(database, kind, async ({ env }) => {
-          using folder = new Folder();
-          const log = await assertServes(folder, env, database);
-          const lines = log.map((line) => JSON.parse(line));
-          const steps = Array.from(
-            { length: newest - database.schema },
-            (_, index) => database.schema + index,
-          );
-          for (const message of ['migrating the database', 'migrated the database']) {
-            const found = lines.filter(({ msg }) => msg === message);
-            assert.deepEqual(
-              found.map(({ fromSchema, toSchema, migration }) => [
-                fromSchema,
-                toSchema,
-                migration.slice(0, 4),
-              ]),
-              steps.map((from) => [from, from + 1, String(from + 1).padStart(4, '0')]),
-            );
-            if (message.startsWith('migrated')) for (const { tookMs } of found) assert.ok(tookMs >= 0);
-          }
-        }));
+          if (message.startsWith('migrated')) for (const { tookMs } of found) assert.ok(tookMs >= 0);
+        }
+      });
 
       if (kind !== sqlite) return;
 
-      it('is restored from a backup', () =>
-        withThawed(database, kind, async ({ url, env }) => {
-          using folder = new Folder();
-          renameSync(url.slice('sqlite:'.length), folder.join('backup'));
-          const { code, stdout, stderr } = await runHosted(folder, ['restore', 'backup'], { env });
-          assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-          const restored = `Restored ${countGroups(database.contents)} user groups to ${url.slice('sqlite:'.length)}. `;
-          assert.ok(stdout.startsWith(restored), stdout);
-          await assertServes(folder, env, database);
-        }));
+      it('is restored from a backup', async () => {
+        await using other = await thaw(database, kind);
+        const path = other.url.slice('sqlite:'.length);
+        renameSync(path, folder.join('backup'));
+        const { code, stdout, stderr } = await runHosted(folder, ['restore', 'backup'], other);
+        assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+        const restored = `Restored ${countGroups(database.contents)} user groups to ${path}. `;
+        assert.ok(stdout.startsWith(restored), stdout);
+        await assertServes(folder, other.env, database);
+      });
     });
   }
-}
-
-async function withThawed(
-  frozen: FrozenDatabase,
-  kind: DatabaseKind,
-  work: (database: TestDatabase) => Promise<void>,
-): Promise<void> {
-  await using database = await thaw(frozen, kind);
-  await work(database);
 }
 
 /** Returns the lines of the log. */
@@ -123,8 +109,8 @@ async function assertServes(
   folder: Folder,
   env: Record<string, string>,
   { contents }: FrozenDatabase,
-): Promise<string[]> {
-  await using service = await serve(folder, { env });
+): Promise<readonly string[]> {
+  await using service = await serveHere(folder, env);
   for (const { provided_id, name, token } of contents.userGroups) {
     const { status, json } = await service.call(contents.apiToken, 'POST', '/v1/resolve', { token });
     assert.equal(status, 200);
@@ -133,11 +119,11 @@ async function assertServes(
     assert.equal(read.json.user_group.token, token);
   }
   if (contents.administration) await assertAdministered(service, contents.administration);
-  return service.stdout.trimEnd().split('\n');
+  return service.logLines;
 }
 
 async function assertAdministered(
-  service: Service,
+  service: Callable,
   { apiToken, configuration, suspendedToken }: FrozenAdministration,
 ): Promise<void> {
   const { json } = await service.call(apiToken, 'GET', '/v1/config');

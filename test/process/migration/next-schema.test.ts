@@ -9,13 +9,13 @@ import { OtherVersion } from '../../support/migration/other-version.ts';
 import {
   createApiToken,
   type Exit,
+  eventually,
   Folder,
   type ProgramOptions,
   run,
   runHosted,
-  type Service,
-  serve,
 } from '../../support/process.ts';
+import { serveHere } from '../../support/service.ts';
 import { runSql } from '../../support/sql.ts';
 
 let next: OtherVersion;
@@ -58,9 +58,9 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
   }
 
   it('is served, with a warning in the log, and every call works', async () => {
-    await using service = await serve(folder, database);
-    assert.match(warningsOf(service).join(), versions());
-    assert.equal((await service.send({ path: '/readyz' })).status, 200);
+    await using service = await serveHere(folder, database.env);
+    assert.match(warningsIn(service.logLines).join(), versions());
+    assert.equal((await service.call('', 'GET', '/readyz')).status, 200);
     const call = async (method: string, path: string, body?: object) => {
       const { status, json } = await service.call(apiToken, method, path, body);
       assert.equal(status, method === 'DELETE' ? 204 : 200, `${method} ${path}: ${JSON.stringify(json)}`);
@@ -78,7 +78,7 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
   });
 
   it('is left unchanged by migrate, which says so', async () => {
-    const { code, stdout, stderr } = await run(folder, ['migrate'], database);
+    const { code, stdout, stderr } = await runHosted(folder, ['migrate'], database);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     assert.match(stdout, versions());
     const { stdout: json } = await runHosted(folder, ['migrate', '--json'], database);
@@ -120,12 +120,12 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
   });
 
   it('makes a running process not ready if the version after that has migrated it', async () => {
-    await using service = await serve(folder, database);
+    await using service = await serveHere(folder, database.env);
     await runSql(database, `update schema_migrations set number = ${ahead + 1} where number = ${ahead}`);
-    const { status, json } = await service.send({ path: '/readyz' });
+    const { status, json } = await service.call('', 'GET', '/readyz');
     assert.deepEqual([status, json.code], [503, 'database_unavailable']);
-    await service.says(tooNew());
-    assert.equal((await service.send({ path: '/healthz' })).status, 200);
+    await eventually('the reason in the log', () => service.logLines.some((line) => tooNew().test(line)));
+    assert.equal((await service.call('', 'GET', '/healthz')).status, 200);
   });
 
   if (kind !== sqlite) return;
@@ -140,7 +140,6 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
   });
 });
 
-function warningsOf(service: Service): string[] {
-  const lines = service.stdout.trimEnd().split('\n');
+function warningsIn(lines: readonly string[]): string[] {
   return lines.map((line) => JSON.parse(line)).flatMap(({ level, msg }) => (level === 40 ? [msg] : []));
 }
