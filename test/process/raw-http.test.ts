@@ -10,7 +10,8 @@ import { assertUnchanged, differencesOf, type ExpectedError } from '../support/b
 import { Victim } from '../support/bad-input/victim.ts';
 import { type Exchange, exchange, RawConnection } from '../support/connection/raw-connection.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { eventually, Folder, serve } from '../support/process.ts';
+import { eventually, Folder, type Service, serve } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 type Expected = number | ExpectedError;
 interface Kind {
@@ -274,30 +275,40 @@ describe('A client that keeps its connection open', () => {
     'after a rejected CONNECT following a request': `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n${TUNNEL}`,
     'after its last response': lastRequest,
   };
+  const stack = suiteStack();
+  let service: Service;
+  before(async () => {
+    service = stack.use(await serve(stack.use(new Folder()), { env }));
+  });
+
+  /** Opens connections, of which each ends with the bytes at its position. */
+  async function openUntilEnded(bytes: readonly string[]): Promise<RawConnection[]> {
+    const open = await openMany(service.url, CONNECTIONS);
+    for (const [index, connection] of open.entries()) connection.write(bytes[index % bytes.length]!);
+    await Promise.all(open.map((connection) => connection.ended));
+    return open;
+  }
+
   for (const [when, bytes] of Object.entries(lastBytes)) {
-    it(`${when} occupies no connection, and does not delay the shutdown of the service`, async () => {
-      using folder = new Folder();
-      await using service = await serve(folder, { env });
-      const open = await openMany(service.url, CONNECTIONS);
-      for (const connection of open) connection.write(bytes);
-      await Promise.all(open.map((connection) => connection.ended));
+    it(`${when} occupies no connection`, async () => {
+      const open = await openUntilEnded([bytes]);
       await acceptsConnections(service.url, CONNECTIONS);
-      service.signal('SIGTERM');
-      assert.equal((await service.exit(RELEASE_LIMIT_MS)).code, 0);
       for (const connection of open) connection.leave();
     });
   }
 
   it('and keeps sending after a rejected CONNECT occupies no connection after it disconnects', async () => {
-    using folder = new Folder();
-    await using service = await serve(folder, { env });
-    const open = await openMany(service.url, CONNECTIONS);
-    for (const connection of open) connection.write(TUNNEL);
-    await Promise.all(open.map((connection) => connection.ended));
+    const open = await openUntilEnded([TUNNEL]);
     for (const connection of open) await disconnect(connection, 'hello', 4);
     await acceptsConnections(service.url, CONNECTIONS);
+  });
+
+  // Last, because it stops the service.
+  it('does not delay the shutdown of the service, whatever it sent last', async () => {
+    const open = await openUntilEnded(Object.values(lastBytes));
     service.signal('SIGTERM');
     assert.equal((await service.exit(RELEASE_LIMIT_MS)).code, 0);
+    for (const connection of open) connection.leave();
   });
 });
 

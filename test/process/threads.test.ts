@@ -53,24 +53,18 @@ describe('A process with several serving threads', () => {
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   });
 
-  it('refuses a port on which another process serves another database', async () => {
+  it('refuses a port on which another process serves another database, and an address of its metrics', async () => {
     using folder = new Folder();
     using other = new Folder();
     await using service = await serve(folder, { env });
-    const { port } = new URL(service.url);
+    const { host, port } = new URL(service.url);
     const { code, stderr } = await run(other, ['serve', '--port', port], { env });
     assert.match(stderr, new RegExp(`^user-group-service: port ${port} is already in use; [^\n]+\n$`));
     assert.equal(code, 75);
-  });
-
-  it('refuses an address of the metrics that another process uses', async () => {
-    using folder = new Folder();
-    using other = new Folder();
-    await using service = await serve(folder, { env });
-    const { host } = new URL(service.url);
-    const { code, stderr } = await run(other, ['serve'], { env: { ...env, UGS_METRICS_ADDRESS: host } });
-    assert.match(stderr, /^user-group-service: UGS_METRICS_ADDRESS [\d.:]+ is already in use; [^\n]+\n$/);
-    assert.equal(code, 75);
+    const refused = await run(other, ['serve'], { env: { ...env, UGS_METRICS_ADDRESS: host } });
+    const metrics = /^user-group-service: UGS_METRICS_ADDRESS [\d.:]+ is already in use; [^\n]+\n$/;
+    assert.match(refused.stderr, metrics);
+    assert.equal(refused.code, 75);
   });
 
   it('listens on no port if a thread cannot start', async () => {
