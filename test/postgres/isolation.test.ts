@@ -10,7 +10,7 @@ import { runSql } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
 const PROCESSES = 4;
-const ROUNDS = 20;
+const ROUNDS = 8;
 /** Settings for a server, and for a pooler that does not support session settings. */
 const connections: Record<string, Record<string, string>> = {
   'a server': PATIENT_STATEMENTS,

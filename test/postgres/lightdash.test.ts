@@ -18,7 +18,7 @@ import { suiteStack } from '../support/suite.ts';
 
 const PAGE = pageText('examples/lightdash/README.md');
 const [, FILTER = ''] = /sql_filter: (.*)/.exec(PAGE)!;
-const VALUES = 6_000;
+const VALUES = 2_000;
 const PER_STATEMENT = 500;
 
 const parse = (value: unknown) => parseStrictJson(Buffer.from(JSON.stringify(value)), 16);

@@ -26,11 +26,11 @@ import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
-const ROUNDS = 200;
+const ROUNDS = 60;
 const RENAME_ROUNDS = 20;
 const RENAMES = 5;
 const DOCUMENT_ROUNDS = 10;
-const IMPORTS = 40;
+const IMPORTS = 15;
 const IMPORTED = 200;
 const TENANT = { workspaceId: 1, environment: 'Customer' } as const;
 const ENVIRONMENTS: readonly Tenant[] = [1, 2, 3].flatMap((workspaceId) =>

@@ -8,12 +8,12 @@ import type { Migration } from '../../src/store/migration.ts';
 import type { PostgresOptions } from '../../src/store/postgres/client/options.ts';
 import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts';
 import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
-import { databaseOf, postgres, type TestDatabase } from '../support/database.ts';
+import { databaseOf, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { frozenDatabases, thaw } from '../support/migration/frozen-database.ts';
 import { byteOrder } from '../support/postgres/embedded.ts';
 import { optionsFor } from '../support/postgres/options.ts';
-import { eventually, Folder, Program, run } from '../support/process.ts';
+import { eventually, Folder, Program, runHosted } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 
@@ -51,7 +51,7 @@ describe('a PostgreSQL database without a schema', () => {
       using folder = new Folder();
       const { href } = Object.assign(new URL(database.url), { pathname: other });
       const env = { ...database.env, DATABASE_URL: href };
-      const { code, stderr } = await run(folder, ['migrate'], { env });
+      const { code, stderr } = await runHosted(folder, ['migrate'], { env });
       assert.equal(code, 78);
       assert.match(stderr, /^user-group-service: [^\n]+\n$/);
       assert.match(stderr, reason);
@@ -72,7 +72,7 @@ describe('a PostgreSQL database without a schema', () => {
       await runSql({ ...database, url: href }, `create table ${table}`);
       using folder = new Folder();
       const env = { ...database.env, DATABASE_URL: href };
-      const { code, stderr } = await run(folder, ['migrate'], { env });
+      const { code, stderr } = await runHosted(folder, ['migrate'], { env });
       assert.equal(code, 78);
       assert.match(stderr, /^user-group-service: [^\n]* its own database or schema\n$/);
     });
@@ -145,7 +145,7 @@ describe('a migration while another session holds a lock', () => {
       await using program = new Program(folder, [command], { env: database.env });
       const output = () => program.stdout + program.stderr;
       await eventually('the report', () => output().includes(REPORT) || program.hasEnded);
-      await waitUntilBlocked(database, 'deliveries');
+      await waitUntilBlocked(dump, 'deliveries');
       await dump.query('commit');
       await program.says(/listening|Applied 0006-usage/);
       assert.equal(output().split(REPORT).length, 2, output());
@@ -173,7 +173,7 @@ describe('a migration while another session holds a lock', () => {
     await request.query("set deadlock_timeout = '1min'");
     await request.query('begin; lock table api_tokens in row exclusive mode');
     const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
-    await waitUntilBlocked(database, 'api_tokens');
+    await waitUntilBlocked(request, 'api_tokens');
     await request.query('select count(*) from deliveries; commit');
     assert.equal((await migrating)[0], '0006-usage.sql');
   });
@@ -181,7 +181,7 @@ describe('a migration while another session holds a lock', () => {
 
 describe('twenty connections that migrate concurrently', () => {
   // Repeated, because the interleaving varies.
-  for (let attempt = 1; attempt <= 5; attempt++) {
+  for (let attempt = 1; attempt <= 2; attempt++) {
     it(`run each migration once (${attempt})`, async () => {
       await using database = await postgres.create();
       const options = optionsFor(database.url, TIMEOUTS);
@@ -194,9 +194,9 @@ describe('twenty connections that migrate concurrently', () => {
   }
 });
 
-async function waitUntilBlocked(database: TestDatabase, table: string): Promise<void> {
+async function waitUntilBlocked(connection: SqlConnection, table: string): Promise<void> {
   const waiting = `select from pg_locks where not granted and relation = '${table}'::regclass`;
-  while ((await runSql(database, waiting)).length === 0) await sleep(10);
+  await eventually('a wait for the lock', async () => (await connection.query(waiting)).rowCount! > 0);
 }
 
 async function namesOfApplied(options: PostgresOptions): Promise<string[]> {
@@ -248,7 +248,7 @@ it('a PostgreSQL user without the privilege to create tables serves a database m
     await client.query('alter table user_groups enable row level security');
     assert.equal((await service.resolve(token)).status, 503, 'hidden rows, which must not count as unknown');
     using folder = new Folder();
-    const { code, stderr } = await run(folder, ['workspace', 'list'], database);
+    const { code, stderr } = await runHosted(folder, ['workspace', 'list'], database);
     assert.deepEqual(
       { code, hides: stderr.includes('hides all rows of user_groups') },
       { code: 69, hides: true },
@@ -271,7 +271,7 @@ it('a PostgreSQL database that was moved without its last ids is refused', async
   const { env } = service.database;
   const refused = async (): Promise<void> => {
     using folder = new Folder();
-    const { code, stderr } = await run(folder, ['migrate'], { env });
+    const { code, stderr } = await runHosted(folder, ['migrate'], { env });
     assert.equal(code, 78);
     assert.match(stderr, /^user-group-service: the table id_blocks is older than others: [^\n]+\n$/);
   };

@@ -2,7 +2,7 @@
 // result.
 
 import type { TestDatabase } from '../database.ts';
-import { columnsOf, runSql } from '../sql.ts';
+import { columnsOf, runSql, SqlConnection } from '../sql.ts';
 
 interface Part {
   table: string;
@@ -22,13 +22,17 @@ interface Snapshot {
 
 /** Takes a snapshot. With `earlier`, its rows have only the columns of that snapshot. */
 export async function snapshotOf(database: TestDatabase, earlier?: Snapshot): Promise<Snapshot> {
-  const found = await runSql(database, database.url.startsWith('sqlite:') ? SQLITE_PARTS : POSTGRES_PARTS);
+  const isFile = database.url.startsWith('sqlite:');
+  await using connection = isFile ? null : await SqlConnection.open(database.url);
+  const query = async (sql: string) =>
+    connection ? (await connection.query(sql)).rows : runSql(database, sql);
+  const found = await query(isFile ? SQLITE_PARTS : POSTGRES_PARTS);
   const parts = found.map((part) => ({ ...part, restricts: Boolean(part.restricts) }) as Part);
   const columns = earlier?.columns ?? (await columnsOf(database));
   const rows = new Map<string, string[]>();
   for (const [table, names] of columns) {
     // A migration may have removed the table or a column.
-    const all = await runSql(database, `select ${names.join(', ')} from ${table}`).catch(() => []);
+    const all = await query(`select ${names.join(', ')} from ${table}`).catch(() => []);
     rows.set(
       table,
       all.map((row) => JSON.stringify(row)),
