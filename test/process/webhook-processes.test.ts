@@ -143,16 +143,16 @@ function pausedAfterClaim(store: BatchingStore, pause: () => Promise<void>): Bat
 describe('two processes (PostgreSQL)', () => {
   const [first, second] = TestService.pairOf(postgres, { env });
 
-  it('deliver each of 1,000 events once', async () => {
+  it('deliver each of 400 events once', async () => {
     await using receiver = await Receiver.start();
     const tenant = await Tenant.create(first, 'default');
     await tenant.endpoint('shared', receiver.url);
-    const ids = Array.from({ length: 1_000 }, (_, index) => `group-${index}`);
+    const ids = Array.from({ length: 400 }, (_, index) => `group-${index}`);
     await mapConcurrently(ids, (id, index) => tenant.createGroup(id, index % 2 === 0 ? first : second));
-    await receiver.waitFor(1_000);
+    await receiver.waitFor(400);
     await sleep(1_500);
     const received = receiver.received.map(({ headers }) => headers['webhook-id']);
-    assert.deepEqual([received.length, new Set(received).size], [1_000, 1_000]);
+    assert.deepEqual([received.length, new Set(received).size], [400, 400]);
   });
 
   it('deliver what a command line has recorded', async () => {
