@@ -137,7 +137,7 @@ describe('A conflict in the database', () => {
     // Conflicts are a matter of chance.
     for (let loads = 0; now === before && loads < MAX_LOADS; loads++) {
       await site.waitForRecovery();
-      using callers = site.callers(32);
+      using callers = site.callers(16, 0);
       await sleep(FAULT_MS);
       await callers.stopAndCheck();
       now = await countRollbacks();

@@ -75,14 +75,14 @@ export class Callers implements Disposable {
   unavailable = 0;
   slowestMs = 0;
 
-  constructor(services: readonly Service[], token: string, count = 8) {
+  constructor(services: readonly Service[], token: string, count = 8, pauseMs = PAUSE_MS) {
     this.#services = services;
     this.#token = token;
     this.#prefix = `group-${performance.now().toFixed()}`;
     this.#calls = Array.from({ length: count }, async () => {
       while (!this.#hasStopped) {
         await this.#runLifecycle(`${this.#prefix}-${this.#next++}`);
-        await sleep(PAUSE_MS);
+        await sleep(pauseMs);
       }
     });
     // Failures are reported when the callers stop.

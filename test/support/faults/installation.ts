@@ -81,8 +81,8 @@ export class Installation implements AsyncDisposable {
     return within(limitMs + Math.max(0, ...this.services.map(({ busyMs }) => busyMs)), what, probe);
   }
 
-  callers(count?: number): Callers {
-    return new Callers(this.services, this.token, count);
+  callers(count?: number, pauseMs?: number): Callers {
+    return new Callers(this.services, this.token, count, pauseMs);
   }
 
   call(call: Call): ReturnType<typeof callOnce> {
