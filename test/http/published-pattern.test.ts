@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
@@ -191,6 +191,8 @@ describeOnEachDatabase('The service enforces the patterns of its description', (
   };
 
   for (const [what, [schema, call]] of Object.entries(fields)) {
+    // Ids are tested with odd texts on each database by read.test.ts; a name is checked before the database.
+    if (database !== sqlite && schema !== search.schema) continue;
     it(what, async () => {
       const wrong: string[] = [];
       const check = async (text: string) => {
