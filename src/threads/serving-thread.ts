@@ -24,6 +24,7 @@ const main = callMain(port, {
     await serving.listen(host, listeningPort);
   },
   collectMetrics: async () => (await metrics?.collect()) ?? [],
+  writeUses: () => serving.writeUses(),
   close: async () => {
     await serving.drain();
     await serving.close();
