@@ -49,7 +49,7 @@ export const ready: PublicEndpoint = {
     summary: 'Check that the process can serve requests',
     text: 'For a load balancer: the database responds and accepts writes, and the process is not shutting down.',
     responses: { 200: healthy('The process can serve requests.', 'ready') },
-    problems: ['database_unavailable'],
+    problems: ['database_unavailable', 'overloaded'],
   },
 };
 
