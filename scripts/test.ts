@@ -158,7 +158,7 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (documents and their versions, configuration as code, client, console, embed tokens, events, metrics, usage, webhooks); processes (runs commands, ' +
       'kills processes, or depends on threads or the internals of PostgreSQL); peers (packs packages, and runs proxies, clients and monitoring systems that others wrote); ' +
-      'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, long matrices, pages in a browser and releases). .ci/run leaves out peers and rigs. "npm run test:rest" runs ' +
+      'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
