@@ -37,9 +37,7 @@ describe('A lost response of the database', () => {
   before(async () => {
     site = await Installation.start({ processes: 2 });
   });
-  afterEach(() => {
-    site.proxy.decide = () => 'pass';
-  });
+  afterEach(() => site.proxy.heal());
   after(() => site[Symbol.asyncDispose]());
 
   const eachCut = async (statement: string, test: (cut: number) => Promise<void>): Promise<void> => {

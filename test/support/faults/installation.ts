@@ -71,9 +71,11 @@ export class Installation implements AsyncDisposable {
 
   /** Stops the process that was started last, as the end of the installation does with the others. */
   async stopLast(): Promise<void> {
-    const service = this.services.pop()!;
+    const service = this.services.at(-1)!;
     service.signal('SIGTERM');
     await assertExited(service);
+    // Until here, the end of the installation would kill it.
+    this.services.pop();
   }
 
   /** Polls as `within` does, on a busy machine for longer. */
