@@ -61,8 +61,6 @@ export interface App {
    * resolves.
    */
   readonly failed: Promise<never>;
-  /** Writes the uses of tokens that all threads have in memory, as they do after seconds. */
-  writeUses(): Promise<void>;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
   /** Closes the connections of the main thread after a bug in it, and drains the other threads. */
@@ -248,9 +246,6 @@ async function serve(start: Start & Opened, signal: AbortSignal): Promise<App> {
     eventRetention,
     webhooks,
     failed: threads.failed,
-    writeUses: async () => {
-      await Promise.all([serving.writeUses(), threads.writeUses()]);
-    },
     close: () => close(running),
     abandon: async () => {
       serving.abandon();

@@ -214,13 +214,9 @@ export class Serving {
     // Requests whose client has disconnected may still be running.
     await this.#running.allEnded();
     await this.#figures.stop();
-    await this.writeUses();
-    await this.context.timedOutSchemas.recorded;
-  }
-
-  /** Writes the uses of tokens that are in memory. */
-  async writeUses(): Promise<void> {
-    await Promise.all([this.context.lastUse.write(), this.context.usage.write()]);
+    const { lastUse, usage, timedOutSchemas } = this.context;
+    await Promise.all([lastUse.write(), usage.write()]);
+    await timedOutSchemas.recorded;
   }
 }
 

@@ -28,8 +28,6 @@ interface ThreadCalls {
   open(start: ThreadStart): Promise<void>;
   listen(host: string, port: number): Promise<void>;
   collectMetrics(): Promise<ThreadMetricsMessage>;
-  /** Writes the uses of tokens that are in memory. */
-  writeUses(): Promise<void>;
   /** Drains and closes; the thread exits afterwards. */
   close(): Promise<void>;
 }

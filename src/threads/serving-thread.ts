@@ -24,7 +24,6 @@ const main = callMain(port, {
     await serving.listen(host, listeningPort);
   },
   collectMetrics: async () => (await metrics?.collect()) ?? [],
-  writeUses: () => serving.writeUses(),
   close: async () => {
     await serving.drain();
     await serving.close();

@@ -73,10 +73,6 @@ export class ServingThreads {
     await this.#each((calls) => calls.listen(host, port));
   }
 
-  async writeUses(): Promise<void> {
-    await this.#each((calls) => calls.writeUses());
-  }
-
   /** Collects metrics; uses the last ones of a thread that has exited, because counters must not decrease. */
   collectMetrics(): Promise<ThreadMetricsMessage[]> {
     return Promise.all(this.#calls.map((calls, index) => this.#collect(calls, index)));

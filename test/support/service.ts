@@ -185,8 +185,11 @@ export class TestService implements AsyncDisposable {
   }
 
   /** Writes the uses of tokens that the service has collected in memory. */
-  writeUsage(): Promise<void> {
-    return this.app.writeUses();
+  async writeUsage(): Promise<void> {
+    const { threads, context } = this.app;
+    if (threads === 1) await Promise.all([context.lastUse.write(), context.usage.write()]);
+    // Each thread has collected the uses that it has seen; a restart makes all of them write.
+    else await this.restart();
   }
 
   get url(): string {
