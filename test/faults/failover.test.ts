@@ -27,31 +27,33 @@ function hostOf({ database }: Pick<DedicatedServer, 'database'>): string {
 }
 
 describe('A failover without a proxy, to another host of DATABASE_URL', () => {
-  it('loses no acknowledged change, and needs no manual step after the promotion', async (test) => {
-    const primary = await DedicatedServer.start();
-    const standby = await primary.startStandby();
-    try {
-      // Lists the standby first: a process must find the primary at its start too.
-      const database = databaseOn(primary, [standby, primary], '?target_session_attrs=read-write');
-      await using site = await Installation.start({ processes: 2, database, proxied: false });
-      {
-        using callers = site.callers();
-        await sleep(500);
-        await primary.stop('clean');
-        await sleep(500);
-        await standby.promote();
-        await site.waitForRecovery(test);
-        await sleep(300);
-        await callers.stopAndCheck();
-        test.diagnostic(callers.summary);
+  for (const how of ['clean', 'crash'] as const) {
+    it(`loses no acknowledged change, and needs no manual step after the promotion: ${how}`, async (test) => {
+      const primary = await DedicatedServer.start();
+      const standby = await primary.startStandby();
+      try {
+        // Lists the standby first: a process must find the primary at its start too.
+        const database = databaseOn(primary, [standby, primary], '?target_session_attrs=read-write');
+        await using site = await Installation.start({ processes: 2, database, proxied: false });
+        {
+          using callers = site.callers();
+          await sleep(500);
+          await primary.stop(how);
+          await sleep(500);
+          await standby.promote();
+          await site.waitForRecovery(test);
+          await sleep(300);
+          await callers.stopAndCheck();
+          test.diagnostic(callers.summary);
+        }
+        // A process that starts later finds the new primary, whichever host comes first.
+        await site.serve();
+        await site.waitForRecovery();
+      } finally {
+        await standby.drop();
       }
-      // A process that starts later finds the new primary, whichever host comes first.
-      await site.serve();
-      await site.waitForRecovery();
-    } finally {
-      await standby.drop();
-    }
-  });
+    });
+  }
 });
 
 describe('Hosts of DATABASE_URL that accept connections and never answer', () => {
