@@ -76,6 +76,14 @@ const LONGEST_RIGS = [
   'test/data/import.test.ts',
 ];
 
+const WITH_MANY_PROCESSES = {
+  concurrency: availableParallelism() + 2,
+  sharesProcesses: true,
+  startsBuild: true,
+  // Starting a second thread in each of hundreds of processes would take a fifth of the time.
+  threads: 1,
+} as const;
+
 const TIERS = {
   // More than the number of cores, because some of these files mostly wait for a limit or a process.
   behaviour: {
@@ -109,22 +117,14 @@ const TIERS = {
     startsBuild: true,
     longest: LONGEST_FEATURES,
   },
-  // One thread, because starting a second one in each of hundreds of processes would take a fifth of the
-  // time.
   processes: {
+    ...WITH_MANY_PROCESSES,
     folders: ['test/cli/', 'test/postgres/', 'test/process/', 'test/threads/'],
-    concurrency: availableParallelism() + 2,
-    sharesProcesses: true,
-    startsBuild: true,
-    threads: 1,
     longest: LONGEST_PROCESSES,
   },
   peers: {
+    ...WITH_MANY_PROCESSES,
     folders: ['test/client-matrix/', 'test/deploy/'],
-    concurrency: availableParallelism() + 2,
-    sharesProcesses: true,
-    startsBuild: true,
-    threads: 1,
     longest: LONGEST_PEERS,
   },
   // Less concurrency, because these tests limit the time of a recovery.

@@ -291,7 +291,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     ['the database', 3_000],
     ['the service', 300],
   ] as const;
-  // The service does not depend on the database.
+  // Through the service, the command is the same on every database.
   for (const [target, count] of kind.name === 'SQLite' ? targets : targets.slice(0, 1))
     it(`keeps a group that changes between the plan and the deletions, in ${target}`, async () => {
       const numbers = Array.from({ length: count }, (_, index) => index);
