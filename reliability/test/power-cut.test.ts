@@ -20,7 +20,7 @@ describe('A power cut (SQLite)', { skip }, () => {
     await record({
       folder: folder.path,
       random: new Random(seed),
-      rounds: 30,
+      rounds: 60,
       withCheckpoint: false,
       failsSyncs: false,
     });
@@ -35,9 +35,9 @@ describe('A power cut (SQLite)', { skip }, () => {
     return faults;
   };
 
-  it('loses no acknowledged change at 20 moments of a recorded run', async (test) => {
+  it('loses no acknowledged change at 30 moments of a recorded run', async (test) => {
     test.diagnostic(`seed ${seed}`);
-    assert.deepEqual(await faultsOf(20, false), []);
+    assert.deepEqual(await faultsOf(30, false), []);
   });
 
   it('is detected as losing changes if the disk ignores syncs', async () => {
