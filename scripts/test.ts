@@ -44,6 +44,7 @@ const LONGEST_BEHAVIOUR = [
 ];
 const LONGEST_FEATURES = [
   'test/webhooks/delivery.test.ts',
+  'test/webhooks/abnormal-receiver.test.ts',
   'test/event/event.test.ts',
   'test/usage/usage.test.ts',
   'test/config/config.test.ts',
@@ -52,8 +53,22 @@ const LONGEST_FEATURES = [
   'test/console/catalogue-pages.test.ts',
   'test/console/markup.test.ts',
 ];
-const LONGEST_PROCESSES = ['test/process/usage-journal.test.ts', 'test/cli/start-command.test.ts'];
-const LONGEST_PEERS = ['test/deploy/package.test.ts', 'test/deploy/prometheus.test.ts'];
+const LONGEST_PROCESSES = [
+  'test/process/usage-journal.test.ts',
+  'test/cli/start-command.test.ts',
+  'test/process/shutdown.test.ts',
+  'test/process/threads.test.ts',
+  'test/process/webhook-processes.test.ts',
+  'test/process/validator-thread.test.ts',
+  'test/process/raw-http.test.ts',
+  'test/threads/serving-threads.test.ts',
+];
+const LONGEST_PEERS = [
+  'test/deploy/package.test.ts',
+  'test/deploy/prometheus.test.ts',
+  'test/deploy/deploy.test.ts',
+  'test/client-matrix/raw-http-proxied.test.ts',
+];
 const LONGEST_FAULTS = [
   'test/faults/failover.test.ts',
   'reliability/test/power-cut.test.ts',
@@ -61,6 +76,11 @@ const LONGEST_FAULTS = [
   'reliability/test/crash.test.ts',
   'test/faults/timed-out.test.ts',
   'test/faults/unresponsive.test.ts',
+  'test/faults/crowd.test.ts',
+  'test/faults/slow.test.ts',
+  'test/faults/full.test.ts',
+  'test/faults/client-retry.test.ts',
+  'test/faults/retention.test.ts',
 ];
 /** Ordered so that a file that needs the processor runs beside one that mostly waits. */
 const LONGEST_RIGS = [
