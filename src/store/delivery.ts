@@ -90,15 +90,21 @@ export const CLEAR_FAILING = statement('clear_failing_since')`
 /** Commands of the port. */
 export const DELIVERY_WRITES = {
   *claimDeliveries({ endpoint, due: { from, to }, until, limit }) {
-    const [due, since] = yield* together(
+    const [due, since, document] = yield* together(
       all(DELIVERY, FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), from, to, limit]),
       failingSince(endpoint),
+      // Read last: the deliveries may be those of events after a change of the endpoint.
+      READS.findDocument({ key: endpointDocumentKey(endpoint) }),
     );
     const claimable = due.toSorted(byDelivery);
     const isClaimed = yield* sendEach(CLAIM, DUE, claimable, until);
     const claimed = new Set(claimable.filter((_, index) => isClaimed[index]));
     const deliveries = due.filter((each) => claimed.has(each));
-    return { deliveries: deliveries.map((each) => ({ ...each, nextAttemptAt: until })), failingSince: since };
+    return {
+      deliveries: deliveries.map((each) => ({ ...each, nextAttemptAt: until })),
+      failingSince: since,
+      document,
+    };
   },
   *finishAttempts({ attempts }) {
     const inOrder = attempts.toSorted((a, b) => byDelivery(a.key, b.key));

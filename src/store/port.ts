@@ -496,6 +496,8 @@ export interface ClaimedDeliveries {
   deliveries: readonly Delivery[];
   /** Since when no delivery to the endpoint has succeeded; null if the last one did. */
   failingSince: number | null;
+  /** The endpoint, not older than the events of the deliveries; null if it is deleted. */
+  document: Document | null;
 }
 
 /** `before` is the stored document; null for a new one. `after` is null for a deleted one. */

@@ -53,7 +53,7 @@ export class WebhookDispatcher {
   readonly #pending: PendingEndpoints;
   readonly #lanes = new Map<string, Lane>();
   readonly #retries = new RetryTimers((endpoint) => this.#wake(endpoint));
-  #isStopping = false;
+  readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #polled: Promise<void> = Promise.resolve();
   #pollMs = POLL_MS;
@@ -68,7 +68,7 @@ export class WebhookDispatcher {
       observer,
       endpointLog: new WebhookEndpointLog(log),
       onError,
-      isStopping: () => this.#isStopping,
+      stopping: this.#stopping.signal,
     };
     this.#pending = new PendingEndpoints(context.store);
   }
@@ -84,7 +84,7 @@ export class WebhookDispatcher {
   }
 
   #wake(endpoint: WebhookEndpointKey, hasAhead = false): void {
-    if (this.#isStopping) return;
+    if (this.#stopping.signal.aborted) return;
     const name = endpointKeyToString(endpoint);
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
@@ -116,7 +116,7 @@ export class WebhookDispatcher {
    */
   async stop(timeoutMs: number): Promise<void> {
     const { sender, slots, claims } = this.#shared;
-    this.#isStopping = true;
+    this.#stopping.abort();
     clearTimeout(this.#timer);
     this.#retries.clear();
     for (const each of [slots, claims]) each.close();
@@ -128,7 +128,7 @@ export class WebhookDispatcher {
   }
 
   #pollAfter(delayMs: number): void {
-    if (this.#isStopping) return;
+    if (this.#stopping.signal.aborted) return;
     const jittered = delayMs * (0.8 + 0.4 * Math.random());
     const poll = async () => {
       const nextMs = await this.poll().catch((error: unknown) => {

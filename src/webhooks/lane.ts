@@ -26,6 +26,7 @@ import { recordHealth } from '../operations/webhook-endpoint/webhook-endpoint.ts
 import type { WebhookEndpointLog } from './endpoint-log.ts';
 import type { WebhookObserver } from './observer.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
+import { patiently } from './patiently.ts';
 import type { WebhookSender } from './sender.ts';
 import type { Slots } from './slots.ts';
 
@@ -55,7 +56,8 @@ export interface SharedOptions {
   observer: WebhookObserver | null;
   endpointLog: WebhookEndpointLog;
   onError: (error: unknown) => void;
-  isStopping: () => boolean;
+  /** Aborts when the process claims no more deliveries. */
+  stopping: AbortSignal;
 }
 
 interface LaneOptions extends SharedOptions {
@@ -103,12 +105,12 @@ export class Lane {
   async #claimAll(): Promise<void> {
     this.#isClaiming = true;
     try {
-      while (this.#isWoken && !this.#options.isStopping()) {
+      while (this.#isWoken && !this.#options.stopping.aborted) {
         this.#isWoken = false;
-        while (await this.#claim(dueAt));
+        while (await this.#claimPatiently(dueAt));
         if (!this.#hasAhead) continue;
         this.#hasAhead = false;
-        while (await this.#claim(dueByClockAhead));
+        while (await this.#claimPatiently(dueByClockAhead));
       }
     } catch (error) {
       this.#claimFailed(error);
@@ -126,6 +128,11 @@ export class Lane {
 
   #checkIdle(): void {
     if (!this.#isClaiming && this.#attempts.size === 0) this.#options.onIdle();
+  }
+
+  /** Repeats a claim that the database fails. A pause holds no slots. */
+  #claimPatiently(rangeAt: typeof dueAt): Promise<boolean> {
+    return patiently(() => this.#claim(rangeAt), { signal: this.#options.stopping });
   }
 
   /** Claims due deliveries and starts their attempts. Returns whether more may be due. */
@@ -151,11 +158,11 @@ export class Lane {
   }
 
   async #claimDue(limit: number, rangeAt: typeof dueAt): Promise<Claimed | null> {
-    const { claims, isStopping, sender } = this.#options;
+    const { claims, stopping, sender } = this.#options;
     const { workspaceId } = this.#endpoint;
     const claiming = await claims.take(workspaceId, 1);
     try {
-      if (isStopping()) return null;
+      if (stopping.aborted) return null;
       // Starts before the claim: after a pause of the process, the claim may have expired, and the endpoint have another URL.
       const deadline = sender.deadline();
       const due = await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#endpoint, limit, rangeAt);
@@ -213,9 +220,11 @@ export class Lane {
 
   /** Returns null if retention has deleted the event. */
   async #send(delivery: Delivery, { url, secrets, deadline }: Claimed): Promise<Outcome | null> {
-    const { context, sender } = this.#options;
+    const { context, sender, stopping } = this.#options;
     const store = context.store.until(deadline);
-    const event = await store.inTime(store.read({ kind: 'findEvent', key: delivery }));
+    // Not left to the end of the claim: nothing else would send the webhook until then.
+    const find = () => store.inTime(store.read({ kind: 'findEvent', key: delivery }));
+    const event = await patiently(find, { deadline, signal: stopping });
     if (event === null) return null;
     await context.cpu.turn(event.changes?.length ?? 0);
     const body = eventJson(event);

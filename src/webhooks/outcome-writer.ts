@@ -1,15 +1,13 @@
 // Writes the outcomes of attempts. Those that end while a write is in flight are written together by the next
 // one.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FinishedAttempt } from '../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import { StoreUnavailable } from '../store/port.ts';
+import { patiently } from './patiently.ts';
 
 const MAX_BATCH = 256;
 /** How long a batch is retried. */
 const STORE_MS = 5_000;
-const RETRY_MS = 1_000;
 
 interface Entry {
   attempt: FinishedAttempt;
@@ -48,15 +46,7 @@ export class OutcomeWriter {
   async #writeBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
     const deadline = performance.now() + STORE_MS;
     const store = this.#store.until(deadline);
-    do {
-      try {
-        await store.inTime(store.write({ kind: 'finishAttempts', attempts }));
-        return;
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) return this.#onError(error);
-        // This timer does not keep a stopping process alive.
-        await sleep(RETRY_MS, undefined, { ref: false });
-      }
-    } while (performance.now() < deadline);
+    const write = () => store.inTime(store.write({ kind: 'finishAttempts', attempts }));
+    await patiently(write, { deadline }).catch(this.#onError);
   }
 }

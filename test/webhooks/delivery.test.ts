@@ -847,7 +847,7 @@ describeOnEachDatabase('A webhook', (database) => {
       await tenant.endpoint('present', `${receiver.url}/present`);
       return claimed;
     });
-    assert.deepEqual(due?.deliveries ?? [], []);
+    assert.equal(due?.url, `${receiver.url}/former`);
   });
 
   it('is not given up if its endpoint is enabled again before that', async () => {
@@ -981,6 +981,35 @@ describeOnEachDatabase('A webhook', (database) => {
     await apply({});
     const rows = await runSql(service.database, "select 1 from deliveries where endpoint_id = 'applied'");
     assert.deepEqual(rows, []);
+  });
+
+  it('is sent, without a poll, after the database has failed any step, which is repeated after pauses', async (t) => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    const steps = ['findDocument', 'claimDeliveries', 'findEvent', 'finishAttempts'];
+    const idOf = (step: string) => `repeats-${step}`;
+    for (const step of steps) await tenant.endpoint(idOf(step), receiver.url);
+    t.mock.method(service.app.webhooks, 'poll', async () => 20);
+    const failedAt = new Map(steps.map((step) => [step, [] as number[]]));
+    const failTwice = (method: 'read' | 'write') => {
+      const original = BatchingStore.prototype[method] as (item: object) => Promise<unknown>;
+      const fail = function (this: BatchingStore, item: { kind: string }) {
+        const failures = failedAt.get(item.kind);
+        const isFailing = failures && failures.length < 2 && JSON.stringify(item).includes(idOf(item.kind));
+        if (!isFailing) return original.call(this, item);
+        failures.push(performance.now());
+        return Promise.reject(new StoreUnavailable('the database is busy'));
+      };
+      t.mock.method(BatchingStore.prototype, method, fail as never);
+    };
+    for (const method of ['read', 'write'] as const) failTwice(method);
+    await tenant.createGroup('repeated');
+    for (const step of steps) {
+      const { attempts } = await tenant.waitFor(idOf(step), ({ state }) => state === 'delivered');
+      const [first, second] = failedAt.get(step)!;
+      assert.deepEqual([attempts, second! - first! >= 40], [1, true], step);
+    }
+    assert.equal(receiver.received.length, steps.length);
   });
 
   it('is listed with the others of its endpoint, the newest first, page by page', async () => {

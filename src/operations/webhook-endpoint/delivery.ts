@@ -35,7 +35,7 @@ export type DeliveryContext = DocumentContext & Pick<Context, 'cpu'>;
 const CLAIM_MS = 20_000;
 const GONE = 410;
 
-export interface DueDeliveries extends ClaimedDeliveries {
+export interface DueDeliveries extends Omit<ClaimedDeliveries, 'document'> {
   url: string;
   secrets: WebhookSecrets;
   /** Version of the endpoint that has this URL and these secrets. */
@@ -53,8 +53,7 @@ export async function claimDue(
   rangeAt = dueAt,
 ): Promise<DueDeliveries | null> {
   const { store, clock } = context;
-  const find = () => store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
-  const document = await find();
+  const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
   if (document === null) {
     await deleteOrphanedDeliveries(context, endpoint);
     return null;
@@ -67,9 +66,8 @@ export async function claimDue(
   openSecrets(context, document);
   const now = clock();
   const claim = { endpoint, due: rangeAt(now), until: now + CLAIM_MS, limit };
-  const claimed = await store.write({ kind: 'claimDeliveries', ...claim });
   // The claim may have events from after a change of the endpoint, which must not be sent to its earlier URL.
-  const current = claimed.deliveries.length === 0 ? document : await find();
+  const { document: current, ...claimed } = await store.write({ kind: 'claimDeliveries', ...claim });
   // Another endpoint may have got the id: it must not receive what was recorded before it was created.
   if (current?.createdAt !== document.createdAt) return null;
   const { url, enabled } = parseWebhookEndpoint(current);
