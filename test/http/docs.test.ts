@@ -1,9 +1,11 @@
 // The API documentation: /openapi.json for tools, /docs and /errors for people.
 
 import assert from 'node:assert/strict';
+import { registerHooks } from 'node:module';
 import { before, describe, it } from 'node:test';
 import { openApi } from '../../scripts/openapi/document.ts';
 import { configFileSchema } from '../../src/domain/config/config.ts';
+import { loadAssets } from '../../src/http/docs/assets.ts';
 import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
@@ -117,6 +119,17 @@ describe('The documentation', () => {
       (await statusesOf(LOADED_PATHS)).every((status) => status === 200),
     );
     connection.leave();
+  });
+
+  it('needs no development dependency of a clone, except for what Swagger UI renders', async (test) => {
+    const hooks = registerHooks({
+      resolve(specifier, context, next) {
+        return next(specifier.replace(/^swagger-ui-dist\b/, 'not-installed'), context);
+      },
+    });
+    test.after(() => hooks.deregister());
+    const assets = await loadAssets();
+    assert.match(assets.url('page.css'), /page\.css$/);
   });
 
   it('includes the JSON Schema of configuration files at /config.schema.json', async () => {

@@ -26,7 +26,11 @@ function opsFilter(taggedOperations, phrase) {
 
 const nothing = () => () => null;
 
-globalThis.SwaggerUIBundle({
+if (globalThis.SwaggerUIBundle === undefined)
+  document.querySelector('#reference').textContent =
+    'In a clone, this page needs the development dependencies: run "npm ci --include=dev".';
+
+globalThis.SwaggerUIBundle?.({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
