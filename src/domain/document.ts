@@ -45,8 +45,8 @@ export interface DocumentDefinition {
   /** Name of the kind in messages. */
   readonly noun: string;
   readonly limit: DocumentTotal;
-  /** Version of the default that callers read while no document is stored. */
-  readonly defaultTag?: VersionTag;
+  /** What callers read while no document is stored. */
+  readonly default?: Omit<Document, keyof DocumentKey>;
 }
 
 /** A stored document. Instants are milliseconds since 1970. */
@@ -90,6 +90,11 @@ export function documentFields({ body }: Pick<Document, 'body'>): Record<string,
 /** Returns the changes of an event: `before` is null for a new document, `after` for a deleted one. */
 export function documentChanges(before: Document | null, after: Document | null): Changes | null {
   return after && new Changes(before && documentFields(before), documentFields(after));
+}
+
+/** Ids that no new document gets: URLs resolve the first two, and a configuration cannot have the last one. */
+export function isReservedId(id: string): boolean {
+  return id === '.' || id === '..' || id === '__proto__';
 }
 
 export function documentBytes({ id, body }: Pick<Document, 'id' | 'body'>): number {

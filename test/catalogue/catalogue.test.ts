@@ -213,6 +213,20 @@ describeOnEachDatabase('The catalogue', (database) => {
       assert.equal((await read()).json.mapping_policy.mode, 'report');
     });
 
+    it('is not stored, and has no event, while it is the default', async () => {
+      const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'default policy' });
+      const call = (method: string, path: string, body?: object) =>
+        service.call(method, path, body, { token });
+      const policy = { mode: 'off' };
+      const read = await call('GET', '/v1/mapping-policy');
+      const put = await call('PUT', '/v1/mapping-policy', policy);
+      assert.equal(put.status, 200);
+      assert.deepEqual(put.json, read.json);
+      assert.equal(put.headers.etag, read.headers.etag);
+      await call('PUT', '/v1/config', { version: 1, mapping_policy: policy });
+      assert.deepEqual((await call('GET', '/v1/events?type=mapping_policy.created')).json.events, []);
+    });
+
     it('is set for the first time by one of several concurrent calls with the version of the default', async () => {
       const environment = await service.apiToken({ permission: 'admin', environment: 'Testing' });
       const call = (method: string, body?: object, headers = {}) =>

@@ -281,11 +281,14 @@ describeOnEachDatabase('The configuration', (database) => {
     assertProblem(await apply({ version: 1, schema: {} }), 'unknown_field');
   });
 
-  it('has no entry under a key that it could not be sent with', async () => {
+  it('has no entry under a key that it could not be sent with, nor under one that URLs resolve', async () => {
     const response = await tenant.call('PUT', '/v1/schemas/__proto__', { name: 'X' });
     assertProblem(response, 'invalid_request');
     assert.match(response.json.detail, /The id of this schema must not be __proto__/);
     assertProblem(await apply('{"version":1,"schemas":{"__proto__":{"name":"X"}}}'), 'invalid_json');
+    const refused = await apply({ version: 1, schemas: { '..': { name: 'X' } }, integrations: { '.': jwt } });
+    assertProblem(refused, 'invalid_request');
+    assert.deepEqual(pointersOf(refused), ['/schemas/..', '/integrations/.']);
   });
 
   it('has values that are as deep as in a call for one entry', async () => {

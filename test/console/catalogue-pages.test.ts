@@ -249,6 +249,13 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal((await browser.get(`${DATA_SOURCES}/acme`)).status, 404);
   });
 
+  it('does not create a schema with an id that URLs resolve', async () => {
+    const { browser } = await newWorkspace(service);
+    const page = await browser.submit(`${SCHEMAS}/-/new`, `${SCHEMAS}/-/new`, { id: '..', name: 'X' });
+    assert.equal(page.status, 400);
+    assert.match(textOf(page), /The id of this schema must not be \.\.\./);
+  });
+
   it('does not replace a schema that has the id of a new one', async () => {
     const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });

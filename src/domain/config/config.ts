@@ -40,8 +40,6 @@ interface ConfigSection {
   readonly description: string;
   /** Whether there is one entry instead of one for each id. */
   readonly isSingleton?: true;
-  /** Entry that stands for the absence of a document. */
-  readonly absent?: JsonText;
 }
 
 export const configSections = {
@@ -56,7 +54,6 @@ export const configSections = {
     body: mappingPolicyBody,
     description: 'The mapping policy.',
     isSingleton: true,
-    absent: '{"mode":"off"}' as JsonText,
   },
   property_schema: {
     definition: propertySchemaDefinition,
@@ -106,7 +103,7 @@ function sectionFields(schemaOfEntry: (section: ConfigSection) => Schema): Recor
       const section = configSection(name);
       const entry = schemaOfEntry(section);
       const schema = section.isSingleton
-        ? { ...entry, type: section.absent === undefined ? ['object', 'null'] : 'object' }
+        ? { ...entry, type: section.definition.default === undefined ? ['object', 'null'] : 'object' }
         : { type: 'object', additionalProperties: entry };
       return [name, { ...schema, description: section.description }];
     }),
@@ -244,9 +241,12 @@ export class ConfigWriter {
 
   get text(): JsonText {
     const sections = sectionNames.map((name): [string, JsonText] => {
-      const { isSingleton, absent = NULL } = configSection(name);
+      const { isSingleton, definition } = configSection(name);
       const entries = this.#entries.get(name) ?? [];
-      return [name, isSingleton ? (entries[0]?.[1] ?? absent) : objectText(entries)];
+      return [
+        name,
+        isSingleton ? (entries[0]?.[1] ?? definition.default?.body ?? NULL) : objectText(entries),
+      ];
     });
     return objectText([['version', jsonText(CONFIG_FORMAT)], ...sections]);
   }

@@ -158,10 +158,12 @@ async function draftOfEntry(
   target: ConfigTarget,
   entry: JsonText | null,
 ): Promise<Draft | null> {
-  const { absent = null } = configSection(section);
   const { key, stored } = target;
   const prepared = entry === null ? null : await prepareEntry(section, target, entry);
-  const before = stored === null ? absent : configEntry(section, stored.body, catalogue);
+  const before =
+    stored === null
+      ? (configSection(section).definition.default?.body ?? null)
+      : configEntry(section, stored.body, catalogue);
   const after = prepared === null ? null : configEntry(section, prepared.body, catalogue);
   const secret = prepared?.secret;
   const replacesSecret = stored !== null && secret !== undefined && (secret ?? stored.secret) !== null;

@@ -3,8 +3,9 @@
 
 import { readDataSourceId } from '../../domain/catalogue/catalogue.ts';
 import { configSection, type configSections, type SectionName } from '../../domain/config/config.ts';
+import { isReservedId } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import type { BodyType } from '../../domain/request-body.ts';
+import { type BodyType, invalidField } from '../../domain/request-body.ts';
 import { dataSourceText, NO_NUMBER, schemaText } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
 import type { DocumentContext, NewDocument, Target } from '../document/document.ts';
@@ -48,6 +49,9 @@ export async function prepareEntry(
   target: ConfigTarget,
   entry: JsonText,
 ): Promise<Prepared> {
+  const { id } = target.key;
+  if (target.stored === null && isReservedId(id))
+    throw invalidField('', `is under an id that must not be ${id}`);
   const prepare = preparations[section] as (
     target: ConfigTarget,
     body: unknown,

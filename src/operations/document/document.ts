@@ -9,6 +9,7 @@ import {
   type DocumentTotal,
   documentBytes,
   documentTag,
+  isReservedId,
   SINGLETON_ID,
 } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
@@ -152,14 +153,17 @@ export async function putDocument(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, clock } = context;
-  if (id === '__proto__')
-    throw new Problem('invalid_request', `The id of this ${definition.noun} must not be __proto__.`);
   const key = documentKey(caller, definition, id);
   const { kind, limit } = definition;
   for (const reader of callerOfAttempts(caller)) {
     const stored = await findDocument(context, reader, definition, id);
+    if (stored === null && isReservedId(id))
+      throw new Problem('invalid_request', `The id of this ${definition.noun} must not be ${id}.`);
     if (!isMetBy(precondition, definition, stored)) throw versionMismatch(definition.noun);
     const { body, secret, config, related } = await replacement(stored, reader);
+    const byDefault = definition.default;
+    if (stored === null && byDefault?.body === body)
+      return { created: false, document: { ...key, ...byDefault } };
     const result = await store.write({
       kind: 'putDocument',
       key,
@@ -208,11 +212,12 @@ export function unchanged(stored: Document | null): Precondition {
 /** Whether the document meets the precondition; if none is stored, its absence or the default. */
 function isMetBy(
   precondition: Precondition | undefined,
-  { defaultTag }: DocumentDefinition,
+  definition: DocumentDefinition,
   stored: Document | null,
 ): boolean {
   if (stored !== null) return isMetByTag(precondition, documentTag(stored));
-  return isMetByTag(precondition, null) || isMetByTag(precondition, defaultTag ?? null);
+  const tag = definition.default ? documentTag(definition.default) : null;
+  return isMetByTag(precondition, null) || isMetByTag(precondition, tag);
 }
 
 /**

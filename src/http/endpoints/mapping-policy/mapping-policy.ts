@@ -28,7 +28,7 @@ export const readMappingPolicy = endpoint({
   purpose: 'read the mapping policy',
   handle: async ({ context, caller, reply }) => {
     const stored = await findDocument(context, caller, mappingPolicyDefinition);
-    setVersionTag(reply, stored ? documentTag(stored) : mappingPolicyDefinition.defaultTag);
+    setVersionTag(reply, documentTag(stored ?? mappingPolicyDefinition.default));
     return successBody({ mapping_policy: jsonObject({ mode: mappingMode(stored) }) });
   },
   description: {
