@@ -34,7 +34,7 @@ export const responseHeaders = {
     description:
       'The sent fields that differ from the stored ones, if any. Nothing was changed: use an update. ' +
       'A number and a string differ (`213` and `"213"` in a mapping), and so do `{}` and null.',
-    schema: { type: 'string', pattern: '^(name|mapping|properties)(, (mapping|properties)){0,2}$' },
+    schema: { type: 'string', pattern: '^[a-z_]+(, [a-z_]+)*$' },
     example: 'name, properties',
   },
   'User-Group-Suspended': {

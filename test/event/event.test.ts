@@ -419,6 +419,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
       { since: 'yesterday' },
       { field: '' },
       { target_type: 'x' },
+      { target: 'group:a' },
     ])
       assert.equal((await page(token, wrong as Query)).status, 400, JSON.stringify(wrong));
   });
