@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProcessRun } from './io-errors/process-run.ts';
 import {
   emptyState,
+  FIRST_START_CALLS,
   type ServiceState,
   START_CALLS,
   startUnder,
@@ -43,8 +44,8 @@ interface ScenarioContext {
 }
 
 const scenarios = {
-  'first start': (context) => failStarts(emptyState(), context),
-  'later start': async (context) => failStarts(await stateAfterKill(context.random), context),
+  'first start': (context) => failStarts(emptyState(), [...START_CALLS, ...FIRST_START_CALLS], context),
+  'later start': async (context) => failStarts(await stateAfterKill(context.random), START_CALLS, context),
   writing: failWriting,
   checkpoint: failCheckpoints,
   outage: failTemporarily,
@@ -78,29 +79,39 @@ const REFUSED_WHEN_FULL = 20;
 /** Sizes in megabytes. */
 const DISK = { size: 6, ballast: 2 };
 
-/** Makes each call fail with each error, at each position until no call is left to fail. */
+/**
+ * Makes each call fail with each error, at each position until no call is left to fail. Throws if one never
+ * fails, because then the run tests nothing.
+ */
 async function failEach(
   calls: readonly string[],
   { step, onRun }: ScenarioContext,
-  runWith: (fault: Fault, number: number) => Promise<{ failed: number }>,
+  runWith: (fault: Fault, number: number) => Promise<number>,
 ): Promise<Pick<Figures, 'runs' | 'failed'>> {
   let [runs, failed] = [0, 0];
-  for (const call of calls)
+  for (const call of calls) {
+    const before = failed;
     for (const error of errors)
       for (let [number, isLeft] = [1, true]; isLeft; number += step) {
         const fault = { call, error, when: String(number) };
         onRun(nameOf(fault));
-        const count = await runWith(fault, number);
+        const failures = await runWith(fault, number);
         runs++;
-        failed += count.failed;
-        isLeft = count.failed > 0;
+        failed += failures;
+        isLeft = failures > 0;
       }
+    if (failed === before) throw new Error(`the service made no call of ${call} that could fail`);
+  }
   return { runs, failed };
 }
 
-async function failStarts(state: ServiceState, context: ScenarioContext): Promise<Figures> {
+async function failStarts(
+  state: ServiceState,
+  calls: readonly string[],
+  context: ScenarioContext,
+): Promise<Figures> {
   using _folder = state.folder;
-  const figures = await failEach(START_CALLS, context, (fault) => startUnder(fault, state, context.random));
+  const figures = await failEach(calls, context, (fault) => startUnder(fault, state, context.random));
   return { ...figures, refused: 0 };
 }
 
@@ -108,10 +119,10 @@ async function failWriting(context: ScenarioContext): Promise<Figures> {
   await using run = new ProcessRun(context.random);
   await run.start();
   const figures = await failEach(['pwrite64', SYNC, 'pread64'], context, async (fault, number) => {
-    const count = await run.withFaults([fault], FILES, () => run.cycle());
+    const failures = await run.withFaults([fault], FILES, () => run.cycle());
     await run.assertRecovered();
     if (number % CRASH_EVERY === 0) await run.crash();
-    return count;
+    return failures;
   });
   return { ...figures, refused: run.refused };
 }
@@ -125,10 +136,10 @@ async function failCheckpoints(context: ScenarioContext): Promise<Figures> {
   await run.start();
   const figures = await failEach(['pwrite64', SYNC], context, async (fault, number) => {
     await run.fillLog();
-    const count = await run.withFaults([fault], DATABASE_FILE, () => run.emptyLog());
+    const failures = await run.withFaults([fault], DATABASE_FILE, () => run.emptyLog());
     await run.inspect();
     if (number % CRASH_EVERY === 0) await run.crash();
-    return count;
+    return failures;
   });
   if (run.refused > 0)
     throw new PromiseBroken('a change was rejected because a checkpoint of earlier changes failed');
@@ -146,12 +157,11 @@ async function failTemporarily({ random, onRun }: ScenarioContext): Promise<Figu
         const fault = { call, error, when: '1+' };
         onRun(nameOf(fault));
         const faults = failsOpen ? [fault, { ...fault, call: 'openat' }] : [fault];
-        const count = await run.withFaults(faults, FILES, () => assertOutage(run));
+        failed += await run.withFaults(faults, FILES, () => assertOutage(run));
         await run.assertRecovered();
         await run.crash();
         await run.assertRecovered();
         runs++;
-        failed += count.failed;
       }
   return { runs, failed, refused: run.refused };
 }

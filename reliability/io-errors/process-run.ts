@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { send } from '../../test/support/http.ts';
 import { createApiToken, eventually, Folder, type Service, serve } from '../../test/support/process.ts';
-import { type Count, type Fault, Injection } from '../support/injection.ts';
+import { type Fault, Injection } from '../support/injection.ts';
 import { inspect } from '../support/inspection.ts';
 import { SqliteIntegrityChecker } from '../support/integrity-checker.ts';
 import { Ledger, PromiseBroken } from '../support/ledger.ts';
@@ -53,23 +53,23 @@ export class ProcessRun implements AsyncDisposable {
 
   /**
    * Makes the disk fail while `work` runs. `suffixes` follow the name of the database in the names of the
-   * affected files.
+   * affected files. Returns the number of failed calls.
    */
   async withFaults(
     faults: readonly Fault[],
     suffixes: readonly string[],
-    work: (injection: Injection) => Promise<void>,
-  ): Promise<Count> {
+    work: () => Promise<void>,
+  ): Promise<number> {
     const paths = suffixes.map((suffix) => this.folder.join(DATABASE + suffix));
     const target = { paths, output: this.#tools.join('calls') };
     const injection = await Injection.attach(this.#service.id, target, faults);
     try {
-      await work(injection);
+      await work();
     } finally {
       await injection.end();
     }
     await eventually('readiness', async () => (await this.#readiness()) === 200);
-    return injection.count;
+    return injection.failures;
   }
 
   /** Makes one durable change. */

@@ -4,7 +4,7 @@
 
 import { cpSync } from 'node:fs';
 import { createApiToken, Folder, run, Service, serve } from '../../test/support/process.ts';
-import { type Count, countOf, type Fault, injectionArguments, nameOf, SYNC } from '../support/injection.ts';
+import { type Fault, failuresIn, injectionArguments, nameOf, SYNC } from '../support/injection.ts';
 import { type Entry, Journal, readRounds } from '../support/journal.ts';
 import { Ledger, PromiseBroken, type Round } from '../support/ledger.ts';
 import { Load } from '../support/load.ts';
@@ -13,9 +13,10 @@ import type { Random } from '../support/random.ts';
 import { reopen } from '../support/reopening.ts';
 import { Workload } from '../support/workload.ts';
 
-export const START_CALLS = [
-  ...['mkdir', 'openat', 'pread64', 'write', 'pwrite64', SYNC, 'ftruncate', 'link', 'unlink'],
-];
+/** System calls of every start. */
+export const START_CALLS = ['openat', 'pread64', 'pwrite64', SYNC, 'ftruncate', 'unlink'];
+/** System calls that create the folder and the key file. */
+export const FIRST_START_CALLS = ['mkdir', 'write', 'link'];
 
 const ROUNDS = 60;
 const DATABASE = 'data/user-groups.db';
@@ -55,8 +56,8 @@ export async function stateAfterKill(random: Random): Promise<ServiceState> {
   return { folder, apiToken, rounds: await readRounds(tools.join('journal')) };
 }
 
-/** Starts the service once with the fault. Throws `PromiseBroken`. */
-export async function startUnder(fault: Fault, state: ServiceState, random: Random): Promise<Count> {
+/** Starts the service once with the fault. Returns the number of failed calls. Throws `PromiseBroken`. */
+export async function startUnder(fault: Fault, state: ServiceState, random: Random): Promise<number> {
   using tools = new Folder();
   using folder = new Folder();
   cpSync(state.folder.path, folder.path, { recursive: true });
@@ -80,7 +81,7 @@ export async function startUnder(fault: Fault, state: ServiceState, random: Rand
       `${nameOf(fault)}: the service ${listens ? 'listened, and ' : ''}exited with ${code}: ${stderr}`,
     );
   await reopen({ path, ledger: Ledger.from(state.rounds), apiToken: state.apiToken, random });
-  return countOf(target.output);
+  return failuresIn(target.output);
 }
 
 /** Checks that the service holds the lock despite the fault. */
