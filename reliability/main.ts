@@ -104,7 +104,7 @@ const program = new Command('node reliability/main.ts')
       .action(({ cases, path, ...flags }: FuzzFlags) =>
         runOn('fuzz', flags, ['cases', cases], async ({ kind, seed }, onCase) => {
           const callers = path === undefined ? FUZZ_CALLERS : 1;
-          return { callers, ...(await fuzz({ kind, cases, seed, callers, path, onCase })) };
+          return { processes: 1, callers, ...(await fuzz({ kind, cases, seed, callers, path, onCase })) };
         }),
       ),
   )
@@ -416,6 +416,7 @@ async function runCases<Figures extends object>(
   run: (kind: DatabaseKind, onCase: (figures: Figures) => void) => Promise<Figures[]>,
   findBroken: (figures: readonly Figures[]) => string[] = () => [],
 ): Promise<void> {
+  if (total === 0) throw new Error(`no ${unit} match the options`);
   await using provided = await provide(database);
   using bar = progressBar(unit, total);
   let done = 0;
