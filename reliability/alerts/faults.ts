@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { startPostgres } from '../../test/support/postgres/server.ts';
+import { eventually } from '../../test/support/process.ts';
 import { SqlConnection } from '../../test/support/sql.ts';
 import { Receiver } from '../../test/support/webhooks/receiver.ts';
 import { SmallDisk } from '../support/small-disk.ts';
@@ -77,7 +78,8 @@ export const faults: Record<string, AlertFault> = {
     },
   },
   UserGroupServiceWebhooksPending: { produce: fillDeliveries },
-  UserGroupServiceRetentionFailing: { produce: refuseDeletions },
+  // Each scrape that takes too long restarts the longest wait before firing.
+  UserGroupServiceRetentionFailing: { speed: 30, produce: refuseDeletions },
   UserGroupServiceRetentionBehind: { produce: refuseDeletions },
   UserGroupServiceEventFeedDelayed: { produce: holdUpFeed },
   UserGroupServiceWalLarge: { produce: keepSnapshot },
@@ -171,8 +173,8 @@ async function callWithRevokedToken(site: Site, signal: AbortSignal): Promise<vo
 }
 
 async function removeTarget({ prometheus, metricsAddress }: Site, signal: AbortSignal): Promise<void> {
-  // The rule compares with an earlier time, at which both must have been scraped.
-  await sleep(10_000);
+  // The rule compares with thirty seconds earlier, so it holds only for thirty seconds, and not before that time.
+  await eventually('earlier scrapes', async () => (await prometheus.query('up offset 30s')).length === 2);
   prometheus.retarget([metricsAddress]);
   await aborted(signal);
 }
