@@ -21,16 +21,16 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
   for (const [way, env] of Object.entries(connections)) {
     describe(`connected to ${way} with the default isolation level ${isolation}`, () => {
       const stack = suiteStack();
-      let services: TestService[];
+      const services: TestService[] = [];
       before(async () => {
         const database = stack.use(await postgres.createForService());
         const name = new URL(database.url).pathname.slice(1);
         await runSql(database, `alter database ${name} set default_transaction_isolation = '${isolation}'`);
-        const starting = Array.from({ length: PROCESSES }, () =>
-          TestService.start(postgres, { database, env, returnsOverloaded: true }),
-        );
-        services = await Promise.all(starting);
-        for (const service of services) stack.defer(() => service.stop());
+        for (let index = 0; index < PROCESSES; index++) {
+          const service = await TestService.start(postgres, { database, env, returnsOverloaded: true });
+          stack.defer(() => service.stop());
+          services.push(service);
+        }
       });
 
       /** Makes one concurrent call through each process. */
