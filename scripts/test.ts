@@ -184,18 +184,16 @@ const program = new Command('npm test --')
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
   .addOption(new Option('--tier <tier>', 'which tests').choices(Object.keys(TIERS)).default('behaviour'))
   .option('--full', 'print the name of each test, and all of each failure')
-  .option('--list', 'print the files, and run nothing')
   .allowUnknownOption()
   .parse();
 
-const { tier, full, list } = program.opts<{ tier: keyof typeof TIERS; full?: true; list?: true }>();
+const { tier, full } = program.opts<{ tier: keyof typeof TIERS; full?: true }>();
 const runnerOptions = program.args.filter((each) => each.startsWith('-'));
 const named = program.args.filter((each) => !each.startsWith('-'));
 const missing = named.filter((each) => globSync(each).length === 0);
 if (missing.length > 0) program.error(`error: no such file: ${missing.join(', ')}`);
 const files = named.length > 0 ? named : filesOf(tier).filter(isWanted);
-if (list) console.log(files.join('\n'));
-else process.exit(await runTests());
+process.exit(await runTests());
 
 /** Returns the files of a tier: a file belongs to the first tier that names the file or its folder. */
 function filesOf(wanted: keyof typeof TIERS): string[] {
