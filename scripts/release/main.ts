@@ -27,7 +27,6 @@ const kinds = builders.map(({ kind }) => kind);
 
 interface Options {
   rehearsal?: true;
-  skip: string[];
   only?: string[];
   verify?: true;
   try?: true;
@@ -38,7 +37,6 @@ const program = new Command('npm run release --')
   .description('Builds the artefacts of the version in package.json from the last commit into release/.')
   .option('--rehearsal', 'accept a changelog that says the version is not released')
   .addOption(new Option('--only <kinds...>', 'build nothing else').choices(kinds))
-  .addOption(new Option('--skip <kinds...>', 'do not build these').choices(kinds).default([]))
   .option('--verify', 'build everything twice, and fail unless both have the same bytes')
   .option('--try', 'start each artefact as "npm run rig:release" does, which needs root')
   .option('--minisign-key <file>', 'sign SHA256SUMS with this secret key')
@@ -53,8 +51,8 @@ try {
 }
 
 async function release(options: Options): Promise<void> {
-  const { skip, only = kinds, minisignKey } = options;
-  const chosen = builders.filter(({ kind }) => only.includes(kind) && !skip.includes(kind));
+  const { only = kinds, minisignKey } = options;
+  const chosen = builders.filter(({ kind }) => only.includes(kind));
   refuseMissingPeers(chosen, [
     ...(options.try ? TRIAL_PEERS : []),
     ...(minisignKey ? ['minisign' as const] : []),
@@ -84,7 +82,7 @@ function refuseMissingPeers(chosen: readonly Builder[], further: readonly Peer[]
   if (missing === undefined) return;
   const { kind, peer } = missing;
   const remedy = `install the Debian package ${DEBIAN_PACKAGES[peer]}`;
-  throw new ReleaseRefused(`${peer} is missing: ${remedy}${kind && `, or pass --skip ${kind}`}`);
+  throw new ReleaseRefused(`${peer} is missing: ${remedy}${kind && `, or leave out ${kind} with --only`}`);
 }
 
 /** Deletes the content of the output folder and builds into it. */

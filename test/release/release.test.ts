@@ -119,7 +119,7 @@ describe('npm run release', () => {
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /^release: tar is missing: install the Debian package tar, or pass --skip executable\n$/,
+      /^release: tar is missing: install the Debian package tar, or leave out executable with --only\n$/,
     );
   });
 
