@@ -135,7 +135,6 @@ program
     onlyOption(['get', 'resolve', 'v1-read', 'create', 'update', 'patch', 'rotate'], 'seven of them'),
   )
   .addOption(databaseOption())
-  .option('--no-events', 'without events in this revision: for a comparison with one that has none')
   .action((other, flags) => compareRevisions({ ...flags, other, folder: prepare(), report }));
 
 program

@@ -15,7 +15,6 @@ interface RevisionOptions extends CostOptions {
   groups: number;
   database: 'sqlite' | 'postgres';
   only: readonly string[];
-  events: boolean;
 }
 
 export async function compareRevisions({
@@ -24,7 +23,6 @@ export async function compareRevisions({
   groups,
   database: engine,
   only,
-  events,
   ...options
 }: RevisionOptions): Promise<void> {
   const theirs = await importBench(other);
@@ -36,7 +34,7 @@ export async function compareRevisions({
   const theirDatabase = await served(await theirs.seed(join(folder, 'other'), groups), theirs.copyToPostgres);
   const database = await served(await seed(join(folder, 'this'), groups), copyToPostgres);
   await using theirService = await theirs.startService(theirDatabase);
-  await using service = await startService(database, [], events ? {} : { UGS_EVENT_RETENTION_DAYS: '0' });
+  await using service = await startService(database);
   const pair = [
     { name: 'other', service: theirService, database: theirDatabase },
     { name: 'this', service, database },
