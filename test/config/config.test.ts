@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
+import { UNLIMITED } from '../../src/domain/document.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { MAX_LEVELS } from '../../src/domain/request-body.ts';
+import { findWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem, pointersOf } from '../support/problem.ts';
 import { served } from '../support/process.ts';
@@ -289,6 +292,33 @@ describeOnEachDatabase('The configuration', (database) => {
     const refused = await apply({ version: 1, schemas: { '..': { name: 'X' } }, integrations: { '.': jwt } });
     assertProblem(refused, 'invalid_request');
     assert.deepEqual(pointersOf(refused), ['/schemas/..', '/integrations/.']);
+  });
+
+  it('keeps, changes and deletes an entry that an earlier version stored under such an id', async () => {
+    const { store, clock } = service.app.context;
+    const workspace = await findWorkspace(store, `config ${created - 1}`);
+    const { workspaceId } = workspace!;
+    await store.write({
+      kind: 'putDocument',
+      key: { workspaceId, environment: 'Customer', kind: 'schema', id: '..' },
+      body: '{"name":"X"}' as JsonText,
+      limit: UNLIMITED,
+      now: clock(),
+    });
+    const { config } = (await tenant.call('GET', '/v1/config')).json;
+    assert.deepEqual(config.schemas, { '..': { name: 'X' } });
+    await applied({ ...config, schemas: { '..': { name: 'Y' } } });
+    const { changes } = await applied({ version: 1, schemas: {} }, '?prune=true');
+    assert.deepEqual(changes, [
+      {
+        section: 'schemas',
+        id: '..',
+        action: 'delete',
+        before: { name: 'Y' },
+        after: null,
+        replaces_secret: false,
+      },
+    ]);
   });
 
   it('has values that are as deep as in a call for one entry', async () => {
