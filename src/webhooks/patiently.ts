@@ -3,7 +3,8 @@ import { StoreUnavailable } from '../store/port.ts';
 
 /** Maximum of the first pause. */
 const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 1_000;
+/** Short, because a new event does not end a pause: a process that was suspended would send it later. */
+const MAX_PAUSE_MS = 250;
 
 interface Patience {
   /** When to give up (`performance.now()`). */
