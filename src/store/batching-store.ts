@@ -1,7 +1,7 @@
 // The store as operations use it: one query or command at a time, batched behind the scenes.
 
 import { UNLIMITED } from '../domain/document.ts';
-import { isSameTenant, type Tenant } from '../domain/tenant.ts';
+import { isSameTenant, type Tenant, tenantName } from '../domain/tenant.ts';
 import { isSameAddress } from '../domain/token.ts';
 import {
   isSameKey,
@@ -123,10 +123,26 @@ function countInDeliveries({ event }: Recorded): number {
   return (event?.endpoints.length ?? 0) * DELIVERY_CHARACTERS;
 }
 
-/** Group that a command changes: two transactions that change one group collide, and one may be retried. */
+/**
+ * Group or environment that a command locks until its commit. Two transactions that change one group collide, and one may
+ * be retried; two that change one environment would wait in all batches, and with them the commands of other tenants.
+ */
 function changedBy(command: Command): string | undefined {
-  const isChange = command.kind === 'updateUserGroup' || command.kind === 'deleteUserGroup';
-  return isChange ? keyToString(command.key) : undefined;
+  switch (command.kind) {
+    case 'updateUserGroup':
+    case 'deleteUserGroup':
+      return keyToString(command.key);
+    case 'renameUserGroup':
+    case 'putDocument':
+    case 'deleteDocument':
+      return tenantName(command.key);
+    case 'changeConfig':
+      return tenantName(command.tenant);
+    case 'recordEvent':
+      return tenantName(command.event);
+    default:
+      return undefined;
+  }
 }
 
 /** Commands without an effect that a caller sees: ids that are not used, and deliveries without an endpoint. */

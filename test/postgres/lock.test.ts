@@ -216,6 +216,39 @@ describe('updates and rotations of the same user groups', () => {
   });
 });
 
+describe('changes of documents that wait for another process', () => {
+  it('leave one of two batches to other workspaces', async () => {
+    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '30000' };
+    const service = await TestService.start(postgres, { env, returnsOverloaded: true });
+    try {
+      const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'other' });
+      const change = (method: string, path: string, body?: object) =>
+        service.call(method, path, body, { token });
+      for (const id of ['a', 'b']) await change('PUT', `/v1/schemas/${id}`, { name: id });
+      const url = 'https://example.com';
+      await change('PUT', '/v1/webhook-endpoints/hook', { url, event_types: ['user_group.created'] });
+      await service.get({ user_group_id: 'acme', name: 'Acme' });
+      await using other = await SqlConnection.open(service.database.url);
+      // The row that every change of a document locks, for as long as another process applies a configuration.
+      await other.query('begin; select 1 from environments for update');
+      const changes = [
+        change('PUT', '/v1/schemas/a', { name: 'changed' }),
+        change('DELETE', '/v1/schemas/b'),
+        change('PUT', '/v1/config', { version: 1, schemas: { c: { name: 'c' } } }),
+        change('POST', '/v1/webhook-endpoints/hook/test'),
+      ];
+      await eventually('a change to wait', async () => (await countWaiting(other)) > 0);
+      const { status } = await service.put({ user_group_id: 'acme', name: 'Changed' });
+      assert.deepEqual([status, await countWaiting(other)], [200, 1]);
+      await other.query('commit');
+      await Promise.all(changes);
+    } finally {
+      await service.stop();
+    }
+    await service.database.drop();
+  });
+});
+
 describe('changes of the same webhook deliveries', () => {
   const DELIVERY_ROUNDS = 5;
   /** On a busy machine, waiting for a lock may take seconds without a deadlock. */
@@ -280,14 +313,7 @@ describe('deletions of old rows', () => {
     await using other = await SqlConnection.open(database.url);
     await other.query(`begin; select 1 from ${first} for update`);
     const result = store.write([command]);
-    await eventually('the command to wait', async () => {
-      // Within a transaction, PostgreSQL returns the same list of sessions every time.
-      await other.query('select pg_stat_clear_snapshot()');
-      const { rowCount } = await other.query(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount === 1;
-    });
+    await eventually('the command to wait', async () => (await countWaiting(other)) === 1);
     await other.query(`select 1 from ${second} for update nowait`);
     await other.query('commit');
     return (await result)[0];
@@ -350,6 +376,16 @@ async function countDeadlocks(database: TestDatabase): Promise<number> {
   const count = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
   const [row] = await runSql(database, count);
   return (row as { deadlocks: number }).deadlocks;
+}
+
+/** Counts the sessions that wait for a lock. */
+async function countWaiting(connection: SqlConnection): Promise<number> {
+  // Within a transaction, PostgreSQL returns the same list of sessions every time.
+  await connection.query('select pg_stat_clear_snapshot()');
+  const { rowCount } = await connection.query(
+    "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  return rowCount!;
 }
 
 function openStore(url: string, statementTimeoutMs = 4_000): Promise<Store> {
