@@ -2,8 +2,8 @@
 
     python superset-site.py FOLDER
 
-The folder has site.json: {"secret", "audience", "permissions": [["can_read", "Chart"], ...], "allowed_domain",
-"tables": {"orders": ["value of one row", ...], ...}}. Prints one line of JSON with the address, the UUID of the dashboard
+The folder has site.json: {"config": "Python", "secret", "audience", "permissions": [["can_read", "Chart"], ...],
+"allowed_domain", "tables": {"orders": ["value of one row", ...], ...}}. Prints one line of JSON with the address, the UUID of the dashboard
 and the charts, then serves until it is stopped.
 """
 
@@ -18,6 +18,8 @@ folder = Path(sys.argv[1])
 site = json.loads((folder / "site.json").read_text())
 
 (folder / "superset_config.py").write_text(f"""
+{site["config"]}
+
 SECRET_KEY = "a key of this test, and of nothing else {uuid4()}"
 SQLALCHEMY_DATABASE_URI = "sqlite:///{folder}/superset.db"
 FEATURE_FLAGS = {{"EMBEDDED_SUPERSET": True, "ENABLE_TEMPLATE_PROCESSING": True}}
@@ -32,6 +34,7 @@ ROW_LIMIT = 10000
 CACHE = {{"CACHE_TYPE": "SimpleCache"}}
 CACHE_CONFIG = DATA_CACHE_CONFIG = FILTER_STATE_CACHE_CONFIG = EXPLORE_FORM_DATA_CACHE_CONFIG = CACHE
 """)
+os.environ["GUEST_TOKEN_JWT_SECRET"] = site["secret"]
 os.environ["PYTHONPATH"] = str(folder)
 os.environ["SUPERSET_HOME"] = str(folder)
 os.environ["SUPERSET_CONFIG_PATH"] = str(folder / "superset_config.py")

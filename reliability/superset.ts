@@ -2,20 +2,22 @@
 // sets, and no others.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { EmbedSite, SECRET } from '../test/support/embed-token/site.ts';
+import { codeBlocks, pageText } from '../test/support/page.ts';
 import { Folder } from '../test/support/process.ts';
 import { PromiseBroken } from './support/ledger.ts';
 
 const SCRIPT = new URL('superset-site.py', import.meta.url).pathname;
 const AUDIENCE = 'superset';
 /**
- * The page in `examples/` defines the permissions of the guest role, and the domain that may embed the
- * dashboard.
+ * The page in `examples/` defines the configuration, the permissions of the guest role, and the domain that may
+ * embed the dashboard.
  */
-const page = readFileSync(new URL('../examples/superset/README.md', import.meta.url), 'utf8');
+const page = pageText('examples/superset/README.md');
+const [config = ''] = codeBlocks(page, 'python');
 const [rolePermissions = ''] = /^1\. Create the role .*$/m.exec(page) ?? [];
 const permissions = [...rolePermissions.matchAll(/`(can [a-z ]+) on (\w+)`/g)].map(([, permission, view]) => [
   permission!.replaceAll(' ', '_'),
@@ -118,7 +120,10 @@ export async function viewInSuperset({
       if (minted.status === 422) figures.refused++;
       else {
         const { token } = minted.json.embed_token;
-        if (figures.answers === 0) await superset.open(token);
+        if (figures.answers === 0) {
+          await superset.open(token);
+          await assertSqlRefused(superset, token);
+        }
         for (const table of TABLES) {
           const rows = await superset.rowsOf(table, token);
           assertOwn(customer, table, rows);
@@ -175,6 +180,23 @@ async function assertForeignRefused(superset: Superset): Promise<void> {
   if (status === 200) throw new PromiseBroken('Superset accepts a forged token');
 }
 
+/** Checks that a guest cannot send its own SQL, with which functions read rows that no rule restricts. */
+async function assertSqlRefused(superset: Superset, token: string): Promise<void> {
+  const sqlExpression = 'upper(customer)';
+  const column = { expressionType: 'SQL', label: 'x', sqlExpression };
+  for (const query of [
+    { columns: [column] },
+    { metrics: [column] },
+    { orderby: [[column, true]] },
+    { filters: [{ col: column, op: '==', val: 'ACME' }] },
+    { extras: { where: `${sqlExpression} = 'ACME'` } },
+    { metrics: [], extras: { having: `max(${sqlExpression}) = 'ACME'` } },
+  ]) {
+    const { status } = await superset.query('orders', token, query);
+    if (status !== 403) throw new PromiseBroken(`Superset answers ${status} to ${JSON.stringify(query)}`);
+  }
+}
+
 interface Started {
   url: string;
   dashboard: string;
@@ -195,7 +217,8 @@ class Superset implements AsyncDisposable {
     const tables = Object.fromEntries(
       TABLES.map((table) => [table, values.flatMap((value) => rowsFor(table, value))]),
     );
-    const site = { secret: SECRET, audience: AUDIENCE, permissions, allowed_domain: allowedDomain, tables };
+    const guests = { secret: SECRET, audience: AUDIENCE, permissions, allowed_domain: allowedDomain };
+    const site = { config, ...guests, tables };
     writeFileSync(folder.join('site.json'), JSON.stringify(site));
     const child = spawn(python, [SCRIPT, folder.path], { stdio: ['ignore', 'pipe', 'pipe'] });
     const superset = new Superset(child, folder);
@@ -237,8 +260,8 @@ class Superset implements AsyncDisposable {
     return result[0]!.data.map(({ customer }) => customer);
   }
 
-  /** Sends the query of a chart of the embedded dashboard. */
-  async query(table: Table, token: string): Promise<{ status: number; text: string }> {
+  /** Sends the query of a chart of the embedded dashboard, with these changes. */
+  async query(table: Table, token: string, changes: object = {}): Promise<{ status: number; text: string }> {
     const { slice_id, dataset_id } = this.started.charts[table];
     const form_data = {
       slice_id,
@@ -251,7 +274,7 @@ class Superset implements AsyncDisposable {
       headers: { accept: 'application/json', 'content-type': 'application/json', 'x-guesttoken': token },
       body: JSON.stringify({
         datasource: { id: dataset_id, type: 'table' },
-        queries: [{ columns: ['customer'], row_limit: 10_000 }],
+        queries: [{ columns: ['customer'], row_limit: 10_000, ...changes }],
         form_data,
         result_format: 'json',
         result_type: 'full',
