@@ -18,7 +18,16 @@ import { TimedOutSchemas } from './property-schema/timed-out-schemas.ts';
 import { PropertyValidator, type Validator } from './property-schema/validator/validator.ts';
 import { HistoryErasures } from './user-group/erase-history.ts';
 
-export interface Context extends EventContext {
+/** Settings that operations read. */
+interface OperationSettings {
+  defaultGracePeriodSeconds: number;
+  /** Public URL of the service, without a trailing slash: the start of the issuer of tokens. */
+  publicUrl: string;
+  /** Whether webhooks may be sent to addresses that are not public. */
+  allowsPrivateWebhooks: boolean;
+}
+
+export interface Context extends EventContext, OperationSettings {
   keyRing: KeyRing;
   teamIds: IdLease;
   groupMutex: KeyedMutex;
@@ -27,7 +36,6 @@ export interface Context extends EventContext {
   erasures: HistoryErasures;
   cpu: CpuQueue;
   signatures: SignatureQueue;
-  defaultGracePeriodSeconds: number;
   lastUse: LastUse;
   usage: Usage;
   propertyValidator: Validator;
@@ -36,22 +44,13 @@ export interface Context extends EventContext {
   violations: Violation[];
   /** Time before the first query of this request (`performance.now()`). */
   startedAt: number;
-  /** Public URL of the service, without a trailing slash: the start of the issuer of tokens. */
-  publicUrl: string;
-  /** Whether webhooks may be sent to addresses that are not public. */
-  allowsPrivateWebhooks: boolean;
 }
 
 /** The context of operations that neither encrypt nor decrypt. */
 export type KeylessContext = Omit<Context, 'keyRing'>;
 
 /** Members without a default: the store, and the settings that operations read. */
-type Given =
-  | 'store'
-  | 'defaultGracePeriodSeconds'
-  | 'eventRetentionDays'
-  | 'publicUrl'
-  | 'allowsPrivateWebhooks';
+type Given = 'store' | 'eventRetentionDays' | keyof OperationSettings;
 
 type ContextOptions = Partial<KeylessContext> &
   Pick<Context, Given> & {
