@@ -1,6 +1,6 @@
 // The changes that an update makes to a stored group.
 
-import { settableFields, type UserGroup } from '../domain/user-group/user-group.ts';
+import { type SettableFields, settableFields, type UserGroup } from '../domain/user-group/user-group.ts';
 import type { UserGroupUpdate } from './port.ts';
 
 /** Whether the update leaves every field as it is stored. */
@@ -10,6 +10,12 @@ export function isUnchanged(update: UserGroupUpdate, stored: UserGroup): boolean
     settableFields.every((field) => update[field] === undefined || update[field] === stored[field]) &&
     (suspendedAt === undefined || (suspendedAt === null) === (stored.suspendedAt === null))
   );
+}
+
+/** The fields that callers set, after the update. */
+export function fieldsAfter(update: UserGroupUpdate, stored: UserGroup): SettableFields {
+  const { name = stored.name, mapping = stored.mapping, properties = stored.properties } = update;
+  return { name, mapping, properties };
 }
 
 /** Suspending a suspended group keeps the first time. */

@@ -6,7 +6,7 @@ import { timestamp, timestampOrNull } from '../../domain/instant.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { jsonCell, withoutFormulas } from '../../domain/spreadsheet.ts';
-import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
+import { type SettableFields, type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { authenticate } from '../../operations/api-token/authenticate.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { userGroupPages } from '../../operations/user-group/list.ts';
@@ -23,7 +23,9 @@ const PAGE = 200;
 /** Concurrent exports of a workspace per thread: each keeps a page in memory while it is not read. */
 const MAX_EXPORTS = 2;
 
-const COLUMNS: Readonly<Record<string, (userGroup: UserGroup) => string | null>> = {
+type CellOf = (userGroup: UserGroup) => string | null;
+
+const COLUMNS: Readonly<Record<keyof SettableFields, CellOf> & Record<string, CellOf>> = {
   user_group_id: ({ providedId }) => providedId,
   name: ({ name }) => name,
   status: ({ suspendedAt }) => (suspendedAt === null ? 'active' : 'suspended'),

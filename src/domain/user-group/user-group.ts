@@ -36,6 +36,8 @@ export interface UserGroup extends UserGroupKey {
 
 /** Fields that callers set, under their names in the API. */
 export const settableFields = ['name', 'mapping', 'properties'] as const;
+/** Those that null clears. */
+export const clearableFields = settableFields.filter((field) => field !== 'name');
 export type SettableFields = Pick<UserGroup, (typeof settableFields)[number]>;
 
 /** Returns the fields as JSON. */

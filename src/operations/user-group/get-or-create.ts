@@ -3,7 +3,12 @@ import { sameJson } from '../../domain/json/json-tree.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
-import { type SettableFields, type UserGroupKey, valuesLength } from '../../domain/user-group/user-group.ts';
+import {
+  type SettableFields,
+  settableFields,
+  type UserGroupKey,
+  valuesLength,
+} from '../../domain/user-group/user-group.ts';
 import type { UserGroupBody, UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
@@ -109,11 +114,11 @@ export async function newUserGroup(
 
 /** Returns the sent fields that differ from the stored ones. */
 export function computeDrift(sent: UserGroupFields, stored: SettableFields): GetOrCreateResult['drift'] {
-  const drift: GetOrCreateResult['drift'] = [];
-  if (sent.name !== undefined && sent.name !== stored.name) drift.push('name');
-  for (const field of ['mapping', 'properties'] as const) {
-    const text = sent[field];
-    if (text !== undefined && !sameJson(text, stored[field])) drift.push(field);
-  }
-  return drift;
+  const { name, mapping, properties } = sent;
+  const differs: Record<keyof SettableFields, boolean> = {
+    name: name !== undefined && name !== stored.name,
+    mapping: mapping !== undefined && !sameJson(mapping, stored.mapping),
+    properties: properties !== undefined && !sameJson(properties, stored.properties),
+  };
+  return settableFields.filter((field) => differs[field]);
 }

@@ -5,7 +5,7 @@ import * as field from '../../../domain/field.ts';
 import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments } from '../../../domain/tenant.ts';
-import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import type { SettableFields, UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
 import { type ResponseDescription, successExample } from '../../description.ts';
 import { type Json, jsonObject, raw, successBody } from '../../json.ts';
@@ -29,6 +29,9 @@ export function identityMembers({ userGroup, token }: OpenUserGroup) {
   };
 }
 
+/** Members of a user group, among them all fields that callers set. */
+type Members<Value> = Record<keyof SettableFields, Value> & Record<string, Value>;
+
 /** Everything stored of a user group; `token` is null for callers that must not see it. */
 export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
   return jsonObject({
@@ -44,7 +47,7 @@ export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
     updated_at: timestamp(userGroup.updatedAt),
     suspended: userGroup.suspendedAt !== null,
     last_seen_at: timestampOrNull(userGroup.lastSeenAt),
-  });
+  } satisfies Members<unknown>);
 }
 
 /** Responds with everything stored of the group, like `GET /v1/user-groups/{user_group_id}`. */
@@ -100,7 +103,7 @@ const storedSchemas = {
     'When a token of the group was last resolved or an embed token was minted for it: RFC 3339, UTC, rounded down to the ' +
       'hour, written within seconds; null if never. Changes neither `version` nor `updated_at`.',
   ),
-} as const satisfies Record<string, Schema>;
+} as const satisfies Members<Schema>;
 
 export const listedSchema = namedSchema('UserGroup', { team_id: teamIdSchema, ...storedSchemas });
 

@@ -3,7 +3,7 @@
 
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { isMet } from '../../../domain/precondition.ts';
-import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
+import { clearableFields, keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
 import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
@@ -26,12 +26,18 @@ const SENT = new RowShape<Omit<UserGroupUpdate, 'event'>>({
   now: updatedAt,
 });
 
+const SET_FIELDS = clearableFields
+  .map((field) => `${field} = case when sent.sets_${field} then sent.${field} else stored.${field} end,`)
+  .join('\n    ');
+const OR_DIFFERS = clearableFields
+  .map((field) => `or sent.sets_${field} and stored.${field} is distinct from sent.${field}`)
+  .join('\n      ');
+
 // A stored name is never null, so null means "not sent".
 export const UPDATE = statement('update_user_groups')`
   update user_groups as stored set
     name = coalesce(sent.name, stored.name),
-    mapping = case when sent.sets_mapping then sent.mapping else stored.mapping end,
-    properties = case when sent.sets_properties then sent.properties else stored.properties end,
+    ${SET_FIELDS}
     suspended_at = case when sent.sets_suspended then
         case when sent.suspended_at is null then null else coalesce(stored.suspended_at, sent.suspended_at) end
       else stored.suspended_at end,
@@ -41,8 +47,7 @@ export const UPDATE = statement('update_user_groups')`
   where ${isSent(USER_GROUP_KEY)}
     and ${MEETS_PRECONDITION}
     and (stored.name <> sent.name
-      or sent.sets_mapping and stored.mapping is distinct from sent.mapping
-      or sent.sets_properties and stored.properties is distinct from sent.properties
+      ${OR_DIFFERS}
       or sent.sets_suspended and (stored.suspended_at is null) <> (sent.suspended_at is null))
   returning ${USER_GROUP.namesIn('stored')}`;
 
