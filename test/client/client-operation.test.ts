@@ -2,9 +2,18 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Properties, UserGroupClient, type UserGroupServiceError } from '../../client/src/index.ts';
+import {
+  type Config,
+  type Properties,
+  UserGroupClient,
+  type UserGroupServiceError,
+} from '../../client/src/index.ts';
+import { sectionNames } from '../../src/domain/config/config.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
+
+/** Compiles only if the client knows every section of the configuration. */
+sectionNames satisfies readonly (keyof Config)[];
 
 const mapping = { 40: '213', sales: 7 };
 const properties: Properties = { plan: 'gold', seats: 12, tags: ['a', { b: null }], '✓': 'é' };

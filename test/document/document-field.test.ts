@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { DocumentDefinition } from '../../src/domain/document.ts';
 import { dataSources } from '../../src/http/endpoints/catalogue/data-source.ts';
 import { schemas } from '../../src/http/endpoints/catalogue/schema.ts';
 import { integrations } from '../../src/http/endpoints/integration/integration.ts';
@@ -10,19 +11,22 @@ import { newWorkspace } from '../support/console.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
-const consolePaths = {
-  data_source: 'catalogue/data-sources',
-  schema: 'catalogue/schemas',
-  integration: 'integrations',
-  webhook_endpoint: 'webhooks',
-};
+type Kind = Exclude<DocumentDefinition['kind'], 'mapping_policy' | 'property_schema'>;
+
+/** The API of each kind that has many documents, and its path in the console. */
+const kinds = {
+  data_source: [dataSources, 'catalogue/data-sources'],
+  schema: [schemas, 'catalogue/schemas'],
+  integration: [integrations, 'integrations'],
+  webhook_endpoint: [webhookEndpoints, 'webhooks'],
+} as const satisfies Record<Kind, unknown>;
 /** A field of requests only, which some types of integration require. */
 const SECRET = { secret: 'The-secret_of.the+tool/0123456789abcdef' };
 
 describe('Every field of a document', () => {
   const service = TestService.of(sqlite);
 
-  for (const { kind } of [dataSources, schemas, integrations, webhookEndpoints]) {
+  for (const [{ kind }, consolePath] of Object.values(kinds)) {
     const { kind: member, noun } = kind.definition;
 
     it(`is stored, returned, recorded, exported and kept by a form: ${noun}`, async () => {
@@ -47,7 +51,7 @@ describe('Every field of a document', () => {
       const { secret: _, ...entry } = (await call('GET', '/v1/config')).json.config[`${member}s`].x;
       assert.deepEqual(entry, sent);
 
-      const page = `/console/${consolePaths[member as keyof typeof consolePaths]}/x/edit`;
+      const page = `/console/${consolePath}/x/edit`;
       const saved = await browser.submit(page, page, { confirmed: 'on' });
       assert.equal(saved.status, 303, saved.text);
       assert.deepEqual(await stored(), before);
