@@ -89,6 +89,26 @@ describe('A lane with two threads', () => {
     assert.equal((await ended(ordinary, another, ordinary, another)).filter(isChecked).length, 4);
   });
 
+  it('refuses checks that wait too long in several turns of the event loop', async () => {
+    lane = new Lane({ limits, threads: 2 });
+    const inTurn = [0];
+    let isOver = false;
+    const tick = (): void => {
+      inTurn.push(0);
+      if (!isOver) setImmediate(tick);
+    };
+    tick();
+    // The first thread starts later.
+    const startBy = performance.now() + 20;
+    const run = async (): Promise<void> => {
+      await lane.run(ordinary, { isLowPriority: false, startBy });
+      inTurn[inTurn.length - 1]!++;
+    };
+    await Promise.all(Array.from({ length: 500 }, run));
+    isOver = true;
+    assert.ok(Math.max(...inTurn) <= 64, `${inTurn}`);
+  });
+
   it('replaces a thread that had to be ended', async () => {
     lane = new Lane({ limits, threads: 2 });
     await ended(endless, endless);

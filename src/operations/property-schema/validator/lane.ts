@@ -1,10 +1,13 @@
 // A lane: threads, and the checks that wait for them.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Queued, TenantQueue } from './tenant-queue.ts';
 import type { ThreadLimits } from './thread.ts';
 import { type Check, type CheckOutcome, ValidatorThread } from './validator-thread.ts';
 
 const OVERLOADED = { result: 'overloaded', spentMs: 0 } as const;
+/** Maximum number of checks refused per turn of the event loop: hundreds may be late at the same time. */
+const MAX_REFUSED = 32;
 
 interface Waiting extends Queued {
   check: Check;
@@ -60,7 +63,7 @@ export class Lane {
   }
 
   #startNext(): void {
-    for (const { resolve } of this.#queue.takeLate()) resolve(OVERLOADED);
+    void refuse(this.#queue.takeLate());
     this.#startThread();
     while (this.#idle.length > 0) {
       const next = this.#queue.take((tenant) => !this.#running.has(tenant));
@@ -109,5 +112,12 @@ export class Lane {
     else this.#idle.push(used);
     resolve(outcome);
     this.#startNext();
+  }
+}
+
+async function refuse(late: readonly Waiting[]): Promise<void> {
+  for (const [index, { resolve }] of late.entries()) {
+    if (index > 0 && index % MAX_REFUSED === 0) await nextTurn();
+    resolve(OVERLOADED);
   }
 }
