@@ -32,6 +32,8 @@ const RENAMES = 5;
 const DOCUMENT_ROUNDS = 10;
 const IMPORTS = 15;
 const IMPORTED = 200;
+/** On a busy machine, waiting for a lock may take seconds without a deadlock. */
+const LONG_STATEMENT_MS = 30_000;
 const TENANT = { workspaceId: 1, environment: 'Customer' } as const;
 const ENVIRONMENTS: readonly Tenant[] = [1, 2, 3].flatMap((workspaceId) =>
   environments.map((environment) => ({ workspaceId, environment })),
@@ -69,11 +71,46 @@ describe('updates of the same user groups', () => {
         for (let round = 0; round < RENAME_ROUNDS; round++) {
           const keys = shuffled(KEYS);
           const batch = keys.slice(0, RENAMES).map((key, index) => rename(key, keys.at(-1 - index)!));
-          for (const result of await each.write(batch)) assert.equal(result, 'id_taken');
+          for (const command of batch) assert.deepEqual(await each.write([command]), ['id_taken']);
         }
       });
       return Promise.all(renaming);
     });
+    assert.equal(deadlocks, 0);
+  });
+
+  it('and renames of a group that is created meanwhile do not deadlock', async () => {
+    const appearing = userGroupKey(TENANT, 'appearing');
+    await store.write([put(TENANT, 0)]);
+    await using holder = await SqlConnection.open(database.url);
+    await using other = await SqlConnection.open(database.url);
+    const deadlocks = await deadlocksOf(
+      database,
+      1,
+      async ([renaming]) => {
+        const lock = 'select 1 from environments for update';
+        await holder.query(`begin; ${lock}`);
+        // Stale because of the configuration, whose environment it has locked by then.
+        const first = {
+          ...rename(KEYS[0]!, userGroupKey(TENANT, 'free')),
+          expected: { keyId: 'key', ciphertext: 'ciphertext-0' },
+          config: { tenant: TENANT, version: -1, changes: [] },
+        };
+        const renamed = renaming!.write([first, rename(KEYS[1]!, appearing)]);
+        await eventually('the first rename to wait', async () => (await countWaiting(holder)) === 1);
+        const [leased] = await store.write([{ kind: 'leaseIds', sequence: 'team_id', count: 1 }]);
+        const created = create(appearing, 0, leased as LeasedIds);
+        await store.write([{ ...created, tokenDigest: 'digest-appearing' as TokenDigest }]);
+        await other.query("begin; select 1 from user_groups where provided_id = 'appearing' for update");
+        const locked = other.query(lock);
+        await eventually('the other transaction to wait', async () => (await countWaiting(holder)) === 2);
+        await holder.query('commit');
+        await locked;
+        await other.query('commit');
+        assert.equal((await renamed)[0], 'stale');
+      },
+      LONG_STATEMENT_MS,
+    );
     assert.equal(deadlocks, 0);
   });
 
@@ -116,7 +153,7 @@ describe('updates of the same user groups', () => {
       const changing = stores.map(async (each, process) => {
         for (let round = 0; round < DOCUMENT_ROUNDS; round++) {
           if (process === 0) {
-            for (const result of await each.write(shuffled(keys).map(stale))) assert.equal(result, 'stale');
+            for (const key of shuffled(keys)) assert.deepEqual(await each.write([stale(key)]), ['stale']);
           } else await each.write(shuffled(ENVIRONMENTS).map((tenant) => put(tenant, round)));
         }
       });
@@ -178,8 +215,7 @@ describe('updates and rotations of the same user groups', () => {
   const CALLS = 40;
 
   it('sent concurrently to two processes do not deadlock', async () => {
-    // On a busy machine, waiting for a lock may take seconds without a deadlock.
-    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '30000' };
+    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: String(LONG_STATEMENT_MS) };
     const first = await TestService.start(postgres, { env });
     const second = await TestService.start(postgres, { database: first.database, env });
     try {
@@ -218,7 +254,7 @@ describe('updates and rotations of the same user groups', () => {
 
 describe('changes of documents that wait for another process', () => {
   it('leave one of two batches to other workspaces', async () => {
-    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '30000' };
+    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: String(LONG_STATEMENT_MS) };
     const service = await TestService.start(postgres, { env, returnsOverloaded: true });
     try {
       const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'other' });
@@ -251,8 +287,6 @@ describe('changes of documents that wait for another process', () => {
 
 describe('changes of the same webhook deliveries', () => {
   const DELIVERY_ROUNDS = 5;
-  /** On a busy machine, waiting for a lock may take seconds without a deadlock. */
-  const STATEMENT_MS = 30_000;
   const endpoints = ['a', 'b', 'c'].map((endpointId) => ({ ...TENANT, endpointId }));
   const deliveries = endpoints.flatMap((endpoint) =>
     Array.from({ length: 40 }, (_, index) => deliveryTo(endpoint, `evt_0${index + 10}`)),
@@ -289,7 +323,7 @@ describe('changes of the same webhook deliveries', () => {
       });
       return Promise.all(changing);
     };
-    assert.equal(await deadlocksOf(database, 3, work, STATEMENT_MS), 0);
+    assert.equal(await deadlocksOf(database, 3, work, LONG_STATEMENT_MS), 0);
     assert.ok(deleted > deliveries.length, `${deleted} deleted`);
   });
 });

@@ -28,7 +28,7 @@ import { createUserGroups } from './user-group/create.ts';
 import { deleteUserGroups } from './user-group/delete.ts';
 import { importUserGroups } from './user-group/import.ts';
 import { markSeen } from './user-group/mark-seen.ts';
-import { copyRenames, lockRenamed, renameUserGroup } from './user-group/rename.ts';
+import { copyRenames, renameUserGroup } from './user-group/rename.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
 import { updateUserGroups } from './user-group/update.ts';
 import { lockUserGroups } from './user-group/user-group.ts';
@@ -46,10 +46,14 @@ interface Executor<Kind extends CommandKind> {
   locksRowsOf?: (command: Command<Kind>) => Tenant | WebhookEndpointKey;
   /**
    * Locks the groups of all commands first, if there are several parts or after a conflict. Otherwise a later
-   * part could lock a group out of order: a command that changes nothing locks nothing, and a rename locks
-   * two groups.
+   * part could lock a group out of order: a command that changes nothing locks nothing.
    */
   lock?: (session: Session, commands: readonly Command<Kind>[]) => Promise<void>;
+  /**
+   * Whether a transaction executes one command only, and leaves the others to the next ones: it locks groups and then
+   * their environment, so a second command in it could lock a group that did not exist before, out of order.
+   */
+  isAlone?: boolean;
   /** Whether the commands take several statements, or on Citus several pipelines, which must be atomic. */
   isTransaction?: (commands: readonly Command<Kind>[], isDistributed: boolean) => boolean;
   /**
@@ -117,11 +121,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   // For the same reason; and the group may have been created again in between.
   deleteUserGroup: jointly(deleteUserGroups, USER_GROUP_CHANGE),
   // For the same reason; and another rename may have been acknowledged.
-  renameUserGroup: singly(renameUserGroup, {
-    ...UNREPEATABLE,
-    lock: lockRenamed,
-    locksRowsOf: ({ key }) => key,
-  }),
+  renameUserGroup: singly(renameUserGroup, { ...UNREPEATABLE, isAlone: true }),
   copyRenames: singly(copyRenames),
   rotateToken: jointly(rotateTokens, {
     isTransaction: (commands, isDistributed) => isDistributed || forgottenBy(commands).length > 0,
@@ -139,13 +139,11 @@ const STEPS: Omit<StepsTransaction, 'recordings'> = {
   keepPositions: (last) => [raiseFloor(last)],
 };
 
-/** Applies a batch of commands of one kind entirely or not at all. Throws `StoreUnavailable`. */
-export async function runCommands(
-  pool: ConnectionPool,
-  commands: readonly Command[],
-): Promise<CommandResult[]> {
-  const executor = executors[commands[0]!.kind] as Executor<CommandKind>;
-  const { execute, splitParts, locksRowsOf, lock, isRepeatable } = executor;
+/** Applies a batch of commands of one kind, or the first command, entirely or not at all. Throws `StoreUnavailable`. */
+export async function runCommands(pool: ConnectionPool, sent: readonly Command[]): Promise<CommandResult[]> {
+  const executor = executors[sent[0]!.kind] as Executor<CommandKind>;
+  const { execute, splitParts, locksRowsOf, lock, isAlone, isRepeatable } = executor;
+  const commands = isAlone ? sent.slice(0, 1) : sent;
   // Parts are numbered in order of first occurrence.
   const partOf = splitParts(commands);
   const parts = [...Map.groupBy(commands.keys(), (place) => partOf[place]!).values()];

@@ -26,23 +26,12 @@ export const ADD = statement('add_user_group_renames')`
   select ${RENAME.names} from ${sentRows(RENAME)}
   on conflict (bucket, workspace_id, environment, provided_id, position) do nothing`;
 
-/** Locks the groups of both ids of each rename. */
-export function lockRenamed(
-  session: Session,
-  renames: readonly Pick<UserGroupRename, 'key' | 'to'>[],
-): Promise<void> {
-  return lockUserGroups(
-    session,
-    renames.flatMap(({ key, to }) => [{ key }, { key: to }]),
-  );
-}
-
 /** Runs in a transaction. */
 export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (session, command, transaction) => {
   const { key, to, config } = command;
   const [, [stored, holder]] = await session.pipelined(() => [
     // From here on, no change of either group is running.
-    lockRenamed(session, [command]),
+    lockUserGroups(session, [{ key }, { key: to }]),
     findByKey(session, [{ key }, { key: to }]),
   ]);
   if (stored === null || stored === undefined) return 'not_found';
