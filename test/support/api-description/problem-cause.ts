@@ -148,9 +148,11 @@ export const causes = (database: DatabaseKind, { service, limited, broken }: Ser
     },
     shutting_down: async () => {
       const stopped = limited.stop();
-      const response = await limited.call('GET', '/readyz');
-      await stopped;
-      await limited.startApp();
-      return response;
+      try {
+        return await limited.call('GET', '/readyz');
+      } finally {
+        await stopped;
+        await limited.startApp();
+      }
     },
   }) satisfies Record<ProblemCode, () => Promise<TestResponse>>;
