@@ -14,6 +14,7 @@ import {
   serve,
 } from '../support/process.ts';
 import { suiteStack } from '../support/suite.ts';
+import { confirmInTerminal, noTerminal } from '../support/terminal.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
 const GROUPS = 3;
@@ -101,15 +102,22 @@ describeOnEachDatabase('webhook', (kind) => {
   });
 
   it('needs a workspace that exists, or all', async () => {
-    const acme = ['--workspace', 'acme'];
-    const testing = ['--environment', 'Testing'];
     for (const [code, message, ...args] of [
       [2, /name a workspace with --workspace, or use --all-workspaces/, 'list'],
       [2, /cannot be used with option/, 'list', '--workspace', 'acme', '--all-workspaces'],
       [3, /workspace acm does not exist \(did you mean acme\?\)/, 'list', '--workspace', 'acm'],
-      [2, /required option '--workspace <name>' not specified/, 'disable', 'down'],
-      [3, /webhook endpoint other does not exist in workspace acme, Customer;/, 'disable', 'other', ...acme],
-      [3, /down does not exist in workspace acme, Testing;/, 'disable', 'down', ...acme, ...testing],
+      [3, /webhook endpoint other does not exist there/, 'disable', 'other', '--all-workspaces', '--yes'],
+      [
+        3,
+        /webhook endpoint down does not exist there/,
+        'disable',
+        'down',
+        '--workspace',
+        'acme',
+        '--environment',
+        'Testing',
+      ],
+      [2, /no terminal to ask for confirmation; add --yes/, 'disable', 'down', '--all-workspaces'],
     ] as [number, RegExp, ...string[]][]) {
       const exit = await command(...args);
       assert.deepEqual([exit.code, exit.stdout], [code, ''], exit.stderr);
@@ -135,17 +143,52 @@ describeOnEachDatabase('webhook', (kind) => {
     assert.equal(json.events[0].actor.via, 'command_line');
   });
 
-  it('disable disables no endpoint with the same id in the other environment', async () => {
+  it('disable changes nothing if the id exists in both environments and none is named', async () => {
     const place = ['--workspace', 'acme', '--environment', 'Testing'];
-    const args = ['--permission', 'admin', ...place];
-    const { token } = await createApiToken(folder, args, { env: database.env });
+    const { token } = await createApiToken(folder, ['--permission', 'admin', ...place], {
+      env: database.env,
+    });
     await putEndpoint(token, 'quiet', 'https://example.com/webhooks');
-    const { code, stdout } = await command('disable', 'quiet', ...place, '--json');
-    const disabled = { workspace: 'acme', environment: 'Testing', id: 'quiet', enabled: false };
-    assert.deepEqual([code, JSON.parse(stdout)], [0, disabled]);
+    const { code, stderr } = await command('disable', 'quiet', '--workspace', 'acme');
+    assert.equal(code, 2);
+    assert.match(stderr, /webhook endpoint quiet exists in both environments; name one with --environment/);
+    assert.equal((await command('disable', 'quiet', ...place)).code, 0);
     assert.deepEqual(
       [await isEnabled(tokens.acme!, 'quiet'), await isEnabled(token, 'quiet')],
       [true, false],
     );
+  });
+
+  it('disable disables no other endpoint that gets the id before a person confirms', {
+    skip: noTerminal,
+  }, async () => {
+    await putEndpoint(tokens.globex!, 'moved', 'https://down.example.com/webhooks');
+    const args = ['webhook', 'disable', 'moved', '--all-workspaces'];
+    const { code, stdout } = await confirmInTerminal(folder, args, database.env, 'moved', async () => {
+      await service.call(tokens.globex!, 'DELETE', '/v1/webhook-endpoints/moved');
+      await putEndpoint(tokens.globex!, 'moved', 'https://other.example.com/webhooks');
+    });
+    assert.equal(code, 2);
+    assert.match(
+      stdout,
+      /of workspace globex, Testing was changed at this moment; run the command again\r\n$/,
+    );
+    assert.equal(await isEnabled(tokens.globex!, 'moved'), true);
+  });
+
+  it('disable --all-workspaces disables every endpoint with the id', async () => {
+    const { code, stdout } = await command('disable', 'down', '--all-workspaces', '--yes', '--json');
+    assert.deepEqual(
+      [code, JSON.parse(stdout)],
+      [
+        0,
+        [
+          { workspace: 'acme', environment: 'Customer', id: 'down', enabled: false },
+          { workspace: 'globex', environment: 'Testing', id: 'down', enabled: false },
+        ],
+      ],
+    );
+    assert.equal(await isEnabled(tokens.globex!, 'down'), false);
+    assert.equal(await isEnabled(tokens.globex!, 'quiet'), true);
   });
 });
