@@ -46,6 +46,7 @@ const LONGEST_FEATURES = [
   'test/webhooks/delivery.test.ts',
   'test/webhooks/abnormal-receiver.test.ts',
   'test/event/event.test.ts',
+  'test/usage/last-seen.test.ts',
   'test/usage/usage.test.ts',
   'test/config/config.test.ts',
   'test/signing-key/signing-key.test.ts',
@@ -116,6 +117,7 @@ const TIERS = {
   },
   features: {
     folders: [
+      'test/api-token/',
       'test/catalogue/',
       'test/client/',
       'test/config/',
@@ -123,6 +125,7 @@ const TIERS = {
       'test/document/',
       'test/embed-token/',
       'test/event/',
+      'test/forward-auth/',
       'test/integration/',
       'test/metrics/',
       'test/property-schema/',
@@ -176,7 +179,7 @@ const MEMORY_BYTES = 4 * 1024 ** 3;
 
 const program = new Command('npm test --')
   .description(
-    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (documents and their versions, configuration as code, client, console, embed tokens, events, metrics, usage, webhooks); processes (runs commands, ' +
+    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; features (API tokens, documents and their versions, configuration as code, client, console, embed tokens, forward authentication, events, metrics, usage, webhooks); processes (runs commands, ' +
       'kills processes, or depends on threads or the internals of PostgreSQL); peers (packs packages, and runs proxies, clients and monitoring systems that others wrote); ' +
       'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'all but the first, "npm run test:all" all.',
